@@ -190,8 +190,7 @@ sub one_of { my ($folder, $count) = @_; return "SELECT '$folder/' || 1 + floor($
 # Pollers: each is the only client of its pgbench, and stores its rows in the file 1.out
 # --------------------------------------------------------------------------------------------------
 
-my $newest = "grep -m 1 '^[1-9]' || echo 0";
-my $cursor = "\\set last `tac 1.out | $newest`\n";
+my $cursor = "\\set last `exec awk '/^[1-9]/ { last = \$0 } END { print last + 0 ? last : 0 }' 1.out`\n";
 
 # The columns that a poll delivers.
 my $delivers = "SELECT coalesce(string_agg(id::text, E'\\n' ORDER BY id), '') AS ids, coalesce(max(id), %s) AS last FROM";
@@ -240,7 +239,10 @@ INSERT INTO consumed SELECT id FROM new;
 sub last_delivered
 {
 	my ($clients) = @_;
-	chomp(my $last = `tac $clients->{files}[0] 2>/dev/null | $newest`);
+	my $last = 0;
+	return $last unless -e $clients->{files}[0];
+	open(my $file, '<', $clients->{files}[0]) or die "$clients->{files}[0]: $!";
+	while (my $line = <$file>) { $last = $1 if $line =~ /^([1-9]\d*)$/; }
 	return $last;
 }
 

@@ -14,6 +14,9 @@ my $server = new_clock_server('cancelled');
 # 4 ids in a minute, and 4 more in the next one.
 $server->safe_psql('postgres', q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 min', 31, 0, 10, 2)});
 
+# The minute does not end.
+freeze_clock($server);
+
 subtest 'a call that waits for the clock can be cancelled' => sub {
 	my $session = session($server);
 	call($session);
@@ -26,7 +29,8 @@ subtest 'a call that waits for the clock can be cancelled' => sub {
 	$session->{stderr} = '';
 	$session->{stdin} .= "\\set VERBOSITY verbose\nSELECT 'id:' || snowflake_nextval();\n";
 	$session->{run}->pump_nb;
-	wait_until('the call to wait', sub { status($server, 'clock_waits_total') > $waits });
+	wait_until('the call to wait', sub { status($server, 'clock_waits_total') > $waits },
+		sub { $session->{run}->pump_nb; $session->{stdout} =~ /id:/ });
 	$server->safe_psql('postgres', "SELECT pg_cancel_backend($pid)");
 	$session->{run}->pump until $session->{stdout} =~ /id:/ || $session->{stderr} =~ /ERROR:.*\n/;
 	like($session->{stderr}, qr/57014/, 'by pg_cancel_backend');

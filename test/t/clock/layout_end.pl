@@ -1,6 +1,7 @@
 # When the layout's time field is full, calls fail with SF003 from then on, and ids never wrap
 # around (G7). This holds under load, in new sessions, a day later and after a start. If the clock
 # was ahead, ids continue once it is set right.
+# Not in the default run: it starts some 450 processes.
 
 use strict;
 use warnings;

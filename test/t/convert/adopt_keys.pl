@@ -1,6 +1,7 @@
 # snowflake_convert.adopt_keys beyond one session's tables (section 14 of the design). The setting
 # needs no loaded library, and ends with the extension, also if the library's file is missing. Roles
 # get no additional rights. Scripts of extensions and dumps in every form make their tables unchanged.
+# Not in the default run: it starts some 200 processes.
 
 use strict;
 use warnings;

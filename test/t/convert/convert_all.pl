@@ -1,6 +1,7 @@
 # snowflake_convert_all() says how many locks and how much disk it needs before it begins. The test
 # compares these figures with pg_locks and with the size of the new tables, for schemas of many
 # shapes that a seed chooses. It also checks that a conversion that fails at its end changes nothing.
+# Not in the default run: it needs 2 s of processor time.
 
 use strict;
 use warnings;

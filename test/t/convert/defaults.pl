@@ -4,6 +4,7 @@
 #
 # The seed decides the tables, the locks and how the call is ended, but not what it is doing then. For
 # more: SNOWFLAKE_TRIALS=100 TEST_TIMEOUT=1800 test/run t/convert/defaults
+# Not in the default run: it starts some 150 processes.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
 # The extension snowflake_convert comes and goes: it needs this extension snowflake, converted tables do
 # not need it, and whoever drops it in the middle of an online conversion, or loses its library, is
 # told what writers of the table will see.
+# Not in the default run: it needs more than a second of processor time.
 
 use strict;
 use warnings;

@@ -2,6 +2,7 @@
 # what the conversion's own trigger and check constraint demand, and code of the table runs with the
 # rights of the table's owner and under ordinary settings. What it writes is whole: constraints,
 # generated columns, indexes, large values and the log for replicas.
+# Not in the default run: it starts some 200 processes.
 use strict;
 use warnings;
 

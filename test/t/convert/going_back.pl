@@ -3,6 +3,7 @@
 # alone. While sessions insert as fast as they can, also ids that they have requested before, a
 # default goes back to an identity and to a sequence: no id is given twice, and no insert fails. Then
 # all columns go back and the extension goes: rows and ids stay, inserts go on.
+# Not in the default run: it starts some 1250 processes.
 use strict;
 use warnings;
 

@@ -5,6 +5,7 @@
 # The sessions request numbers at full speed, some one by one, some many in a transaction, which
 # lasts while the switch waits for its locks. For more: SNOWFLAKE_TRIALS=50 test/run --all
 # t/convert/online_numbers
+# Not in the default run: it needs 3 s of processor time.
 use strict;
 use warnings;
 

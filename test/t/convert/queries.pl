@@ -1,5 +1,6 @@
 # Each query of src/convert/queries/ is a file that psql can prepare: its parts are variables, and its
 # first comment names the types of its parameters.
+# Not in the default run: it starts some 150 processes.
 
 use strict;
 use warnings;

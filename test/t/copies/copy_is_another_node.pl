@@ -2,6 +2,7 @@
 # the design). A hot standby issues ids under its own worker id, also after its promotion, and so
 # does a clone. The three nodes have the same name and three leases, and no two of them issue equal
 # ids.
+# Not in the default run: it starts some 100 processes.
 use strict;
 use warnings;
 

@@ -4,6 +4,7 @@
 # are above those in the dump (G1, G11). A member of pg_read_all_data dumps, and restores nothing.
 # For any other role both fail. What else the owner can do with these privileges stops neither ids
 # nor numbers. The commands of doc/operating.md also work with rights on the extension's objects.
+# Not in the default run: it starts some 350 processes.
 
 use strict;
 use warnings;

@@ -2,6 +2,7 @@
 # assigns leases that the promoted standby does not know. Then pg_rewind rewinds the primary, which
 # becomes a standby and is promoted again. The test compares every id that reached a client of
 # either server.
+# Not in the default run: it starts some 100 processes.
 
 use strict;
 use warnings;

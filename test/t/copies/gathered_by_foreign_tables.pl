@@ -1,6 +1,7 @@
 # Tables of three nodes, each filled by its own DEFAULT, are gathered with postgres_fdw: in one
 # table with a foreign partition on each node, and in one table with a primary key (G1). The test
 # looks for conflicting ids and missing rows, and detects a conflict that it makes itself.
+# Not in the default run: it starts some 150 processes.
 
 use strict;
 use warnings;

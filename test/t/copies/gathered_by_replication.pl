@@ -1,6 +1,7 @@
 # Tables of three nodes, each filled by its own DEFAULT, are gathered by logical replication in one
 # table with a primary key, while the nodes continue to issue ids (G1). The test looks for
 # conflicting ids and missing rows, and detects a conflict that it makes itself.
+# Not in the default run: it starts some 150 processes.
 
 use strict;
 use warnings;

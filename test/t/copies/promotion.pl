@@ -8,6 +8,7 @@
 # the reserve.
 #
 # The same holds for a standby that has received no lease at all.
+# Not in the default run: it needs more than a second of processor time.
 
 use strict;
 use warnings;

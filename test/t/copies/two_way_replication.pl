@@ -2,6 +2,7 @@
 # under load. One of them crashes and acquires another worker id. There is no conflict, and in the
 # end both have the same rows. t/copies/gathered_by_replication tests replication from many nodes
 # into one.
+# Not in the default run: it starts some 250 processes.
 
 use strict;
 use warnings;

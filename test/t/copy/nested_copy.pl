@@ -1,5 +1,6 @@
 # A trigger of a COPY runs another COPY, up to three levels deep, and one of these fails. Every COPY
 # gives each row its own id, and the outer COPY continues as it began (G1, G2).
+# Not in the default run: it starts some 100 processes.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
 # Random expressions as a column's default: COPY gives the same results as INSERT and ADD COLUMN,
 # with as many calls. It repeats an id only where these commands do (G1, G2). A seed repeats a run.
+# Not in the default run: it starts some 150 processes.
 
 use strict;
 use warnings;

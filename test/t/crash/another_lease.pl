@@ -2,6 +2,7 @@
 # lease of a dropped extension or of a dropped database, or a lease that has expired. A lease of
 # another registry is used until the keeper has reached the registry that is set. Ids continue under
 # another lease, above all previous ids, and none appears twice (G1).
+# Not in the default run: it starts some 250 processes.
 use strict;
 use warnings;
 

@@ -2,6 +2,7 @@
 # full, too small, read-only or missing, and a limit on the size of files. The log reports it once
 # after each start. A crash then costs a lease, and no process dies of a memory access without
 # backing store (SIGBUS).
+# Not in the default run: it needs 2 s of processor time.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
 # The server never trusts an object that somebody else put in place of the black box. Ids are issued
 # under a new lease, and the log names the object once. If the server could replace the object, it
 # has its own black box again, and the next crash costs nothing. If not, each crash costs a lease.
+# Not in the default run: it starts some 300 processes.
 use strict;
 use warnings;
 

@@ -18,7 +18,7 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $trials = $ENV{SNOWFLAKE_TRIALS} || at_length(18, 42);
+my $trials = $ENV{SNOWFLAKE_TRIALS} || at_length(12, 42);
 my $sessions = 4;
 my $began = time();
 my $seed = seed();

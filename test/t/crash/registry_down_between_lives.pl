@@ -2,6 +2,7 @@
 # that it could not release: ids are issued with the first call, under the same lease, which
 # continues when the registry is back. If the lease is gone by then, the node acquires another one.
 # If the registry may have received the release, the lease ends, even if the answer was lost (G1).
+# Not in the default run: it starts some 200 processes.
 use strict;
 use warnings;
 

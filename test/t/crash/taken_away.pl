@@ -2,6 +2,7 @@
 # (RemoveIPC). The server reports this once, in its log and its views, and every process continues
 # to write to the memory. If the postmaster survives a crash, the crash costs nothing, and the
 # server makes a new object. If the postmaster crashes, the node needs another lease.
+# Not in the default run: it starts some 200 processes.
 use strict;
 use warnings;
 

@@ -2,6 +2,7 @@
 # be written to. A keeper gives up the box for all processes, and nothing crashes. From then on no
 # process writes to the object. So no start of the server may accept it, even if it gets its former
 # length and name again: the node acquires another lease, and no id appears twice.
+# Not in the default run: it starts some 150 processes.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
 # If another session drops the extension while a session makes its first call, the error says that
 # the extension is gone, whatever the session calls. It is neither an internal error (XX000) nor an
 # error about tables that somebody changed.
+# Not in the default run: it starts some 100 processes.
 
 use strict;
 use warnings;

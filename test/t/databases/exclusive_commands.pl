@@ -4,6 +4,7 @@
 # PostgreSQL waits 5 s until all sessions have left a database that it drops, renames, moves or
 # copies, and then fails. The keeper must leave, too. The test runs the commands right after ids
 # were issued, from another database and from the same one, and while the keeper is starting.
+# Not in the default run: it starts some 100 processes.
 
 use strict;
 use warnings;

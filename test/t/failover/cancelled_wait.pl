@@ -2,6 +2,7 @@
 # only on the primary, and the statement returns its result with a WARNING. A node does not accept
 # this result. So if a failover loses the commit, no other node gets its worker id while it issues
 # ids.
+# Not in the default run: it starts some 150 processes.
 use strict;
 use warnings;
 

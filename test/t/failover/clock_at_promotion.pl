@@ -1,5 +1,6 @@
 # A registry's clock is a day ahead when the registry is promoted, and is set right some seconds
 # later. The registry settles no longer than any other registry: not until the next day.
+# Not in the default run: it starts some 100 processes.
 use strict;
 use warnings;
 

@@ -2,6 +2,7 @@
 # as settling lasts, no sooner and not much later. Then its worker ids are used again.
 #
 # Time passes on the server's clocks at once, so each life lasts for at least three seconds.
+# Not in the default run: it starts some 150 processes.
 use strict;
 use warnings;
 

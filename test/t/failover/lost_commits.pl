@@ -63,7 +63,7 @@ sub begin
 	is($code, '00000', "$name acquires a lease at once") or diag($error);
 	unlike(slurp_file($nodes->logfile, $log), qr/the registry refused/, '... without a wait') if $code eq '00000';
 	$worker{$name} = value($nodes, $name, 'SELECT worker FROM snowflake_status');
-	$loads{$name} = start_clients($nodes, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 300)) TO STDOUT;\nSELECT pg_sleep(0.1);\n" x 10, dbname => $name);
+	$loads{$name} = start_clients($nodes, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 300)) TO STDOUT;\nSELECT pg_sleep(0.1);\n" x 20, dbname => $name);
 	return;
 }
 

@@ -2,6 +2,7 @@
 # switchovers lose nothing and hold nothing back: ten in a row, with 32 worker ids and nodes that
 # acquire some of them in between. On PostgreSQL 15 and 16 the server must preload the library for
 # this. Otherwise the registry settles, and segments skip numbers.
+# Not in the default run: it starts some 300 processes.
 use strict;
 use warnings;
 

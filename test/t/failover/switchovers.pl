@@ -1,6 +1,7 @@
 # Planned switchovers of a registry lose nothing, so they hold nothing back. There are six in a row,
 # each a fast shutdown of the primary and a promotion of its standby, with 32 worker ids, while the
 # registry's own node issues under load.
+# Not in the default run: it starts some 250 processes.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
 # An old leader becomes the registry again, on its old timeline. Nodes refuse it, and the error says
 # that only an operator can change this, and how. After snowflake_settle() was called there, they
 # accept it and continue, each with different ids.
+# Not in the default run: it starts some 200 processes.
 use strict;
 use warnings;
 

@@ -5,6 +5,7 @@
 #
 # There are four worker ids and four nodes, each a database of one server. The registry is on
 # another server, which does not preload the library.
+# Not in the default run: it starts some 250 processes.
 use strict;
 use warnings;
 

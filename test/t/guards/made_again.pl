@@ -1,6 +1,7 @@
 # Guards of the registry's tables that were dropped, disabled or changed: advice of snowflake_status
 # names them, and snowflake_make_guards() makes the same triggers again as the install script. It has
 # the rights of its caller, and no call of the protocol ends it, or is ended by it, as a deadlock.
+# Not in the default run: it starts some 500 processes.
 use strict;
 use warnings;
 

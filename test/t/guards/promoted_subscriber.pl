@@ -1,6 +1,7 @@
 # A physical copy is promoted and subscribes to the server that it was copied from, with copy_data =
 # false, as pg_createsubscriber does. The copy's registry began as a copy of the other registry.
 # Whatever the other registry does, rows keep arriving, and the copy's node continues to issue ids.
+# Not in the default run: it starts some 100 processes.
 use strict;
 use warnings;
 

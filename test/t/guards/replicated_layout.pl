@@ -1,6 +1,7 @@
 # A layout arrives by logical replication, in the initial copy and later. A database without a
 # layout takes it, and from then on every session there uses it. A database with a layout keeps its
 # own.
+# Not in the default run: it starts some 150 processes.
 use strict;
 use warnings;
 

@@ -8,9 +8,9 @@
 #
 # The test compares the rows that each poller got with the table's rows in logical decoding. The
 # seed decides the transactions and the faults, their order and their moments, but not what the
-# server is doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (8 by default, 30
-# in test/run --all). HorizonTest.pm has the transactions and the pollers. It needs 12 s of processor
-# time for eight writers and nine readers, 40 s at length for 16 writers.
+# server is doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (5 by default, 30
+# in test/run --all). HorizonTest.pm has the transactions and the pollers. It needs 8 s of processor
+# time for six writers and nine readers, 40 s at length for 16 writers.
 use strict;
 use warnings;
 
@@ -22,8 +22,8 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(8, 30);
-my $writing = at_length(8, 16);
+my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(5, 30);
+my $writing = at_length(6, 16);
 my $seed = seed();
 
 my $server = new_server('node', clock => 1, conf => q{
@@ -72,7 +72,7 @@ my %pollers = map { $_->[0] => start_clients($server, 1, $_->[1], @rest) } map {
 my $consumer = start_clients($server, 1, (consumer_script() . pause_ms(40)) x 40, @rest);
 
 # Sessions that call snowflake_horizon() one after the other.
-my $asked = start_clients($server, 1, ("SELECT $horizon;\n" x 20 . pause_ms(100)) x 10, @rest);
+my $asked = start_clients($server, 1, ("SELECT $horizon;\n" x 20 . pause_ms(100)) x 50, @rest);
 
 subtest 'while transactions are short the horizon is not far behind' => sub {
 	my $writers = start_clients($server, $writing, ("INSERT INTO outbox (how) VALUES ('short');\n" . pause_ms(5)) x 100);
@@ -95,7 +95,7 @@ subtest 'while transactions are short the horizon is not far behind' => sub {
 
 my ($folder, $transactions) = ($server->basedir . '/transactions', 300);
 transactions($folder, $transactions);
-my $writers = start_clients($server, $writing, one_of($folder, $transactions) x 10, @rest);
+my $writers = start_clients($server, $writing, one_of($folder, $transactions) x 30, @rest);
 
 my $ending = start_clients($server, 1, ($end_prepared . pause_ms(200)) x 20, @rest);
 

@@ -1,6 +1,7 @@
 # A background worker of another extension, pg_prewarm, has the last slot. A call's error says so. A
 # waiting call gets its id when the other worker ends. With one more slot both workers run at the
 # same time.
+# Not in the default run: it is about other software.
 
 use strict;
 use warnings;

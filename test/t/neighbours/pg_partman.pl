@@ -7,6 +7,7 @@
 # The page's repair mends this, and the page's daily job prevents it.
 #
 # pg_partman is Debian's package; test/run unpacks it.
+# Not in the default run: it is about other software.
 
 use strict;
 use warnings;

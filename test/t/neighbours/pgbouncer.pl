@@ -4,6 +4,7 @@
 # sends, and learns what the registry waits for.
 #
 # pgbouncer is Debian's package; test/run unpacks it.
+# Not in the default run: it is about other software.
 
 use strict;
 use warnings;

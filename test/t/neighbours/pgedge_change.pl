@@ -1,6 +1,7 @@
 # The change from pgEdge's extension of the same name to this one, as in doc/layouts.md: in one
 # session, with the layout of pgEdge's ids, and with new ids above the existing ones. pgEdge's
 # setting in the configuration file causes a warning, and the other settings are still read.
+# Not in the default run: it is about other software.
 
 use strict;
 use warnings;

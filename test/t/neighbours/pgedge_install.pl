@@ -1,6 +1,7 @@
 # If a different extension named snowflake is installed, make install is refused before it copies
 # anything. Otherwise, and over itself, this extension is installed with its pages in their folders,
 # and make uninstall removes all of it.
+# Not in the default run: it is about other software.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
 # A library with pgEdge's functions replaces our library. Our extension cannot be created, and its
 # existing objects fail, each with PostgreSQL's own error. When our library is back, they work.
+# Not in the default run: it is about other software.
 
 use strict;
 use warnings;

@@ -3,6 +3,7 @@
 # doc/horizon.md. Ids and the page's batch come from the primary in any case.
 #
 # pgpool is Debian's package; test/run unpacks it.
+# Not in the default run: it is about other software.
 
 use strict;
 use warnings;

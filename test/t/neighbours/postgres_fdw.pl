@@ -2,6 +2,7 @@
 # times are sent to the other server or not, as the page says. Rows that are inserted through a
 # foreign table have ids of this database with import_default, none without it, and ids of the other
 # one if the foreign table lacks the column.
+# Not in the default run: it is about other software.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
 # Other libraries are preloaded before this library or after it. pg_stat_statements and auto_explain
 # see what they see without it, COPY inserts many rows at once, and all three libraries set up
 # shared memory again after a crash.
+# Not in the default run: it is about other software.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
 # The advice that snowflake_status.advice shows although ids are issued, and that the log reports
 # once, when the lease is acquired.
+# Not in the default run: it starts some 150 processes.
 use strict;
 use warnings;
 

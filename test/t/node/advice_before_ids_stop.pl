@@ -2,6 +2,7 @@
 # each fault of a registry, of the way to it, and of the keeper. It is silent again when the fault is
 # mended, and on healthy nodes under load, also with the shortest lease. It needs 6 s of processor
 # time for a dozen faults, each of which lasts for a window.
+# Not in the default run: it starts some 550 processes.
 use strict;
 use warnings;
 

@@ -2,6 +2,7 @@
 # temporary files; the registry assigns less than ids need. It neither spins nor storms its registry
 # nor blames the wrong one, ids flow as long as the registry allows it, and a changed
 # snowflake.registry is followed.
+# Not in the default run: it starts some 200 processes.
 use strict;
 use warnings;
 

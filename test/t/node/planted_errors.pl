@@ -10,6 +10,7 @@
 #
 # By default one place of each function, and without the failing exchanges. It needs 8 s of processor
 # time for some fifty databases, each with a keeper and a client.
+# Not in the default run: it starts some 950 processes.
 use strict;
 use warnings;
 

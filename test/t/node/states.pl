@@ -1,6 +1,7 @@
 # snowflake_status shows the node's true state, and snowflake_metrics shows the same in numbers:
 # what a call would return now, and for how long ids can be issued. Only roles that may see all
 # settings see a registry's address.
+# Not in the default run: it starts some 250 processes.
 use strict;
 use warnings;
 

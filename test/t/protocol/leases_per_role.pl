@@ -4,6 +4,7 @@
 # the earlier clock. While the registry settles, nothing expires, and the error says so.
 #
 # SNOWFLAKE_ALL=1 runs more random schedules.
+# Not in the default run: it needs 2 s of processor time.
 use strict;
 use warnings;
 

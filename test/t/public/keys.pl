@@ -4,6 +4,7 @@
 # in no dump, log, view, error or statistics.
 #
 # If the server does not preload the library, each session reads the file when it loads the library.
+# Not in the default run: it starts some 150 processes.
 use strict;
 use warnings;
 

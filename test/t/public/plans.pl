@@ -3,6 +3,7 @@
 # each type. The casts that PostgreSQL shows, such as (id)::bigint, are removed before plans are
 # compared: they cost nothing at run time. %different lists the queries whose plans differ, with the
 # reason.
+# Not in the default run: it needs 2 s of processor time.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
 # If the library was built without libcrypto, the build says so, and both functions say so, too
 # (0A000). A file of keys does no harm, and everything else works.
+# Not in the default run: it builds the library again.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
 # The nodes' clocks differ from the registry's clock. Within snowflake.max_clock_skew the nodes
 # work, however their clocks drift and step, and repeat no id (G1). Beyond it they are refused, with
 # both clocks in the error, until the clock is right or their role has a higher limit.
+# Not in the default run: it starts some 200 processes.
 use strict;
 use warnings;
 

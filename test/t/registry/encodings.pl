@@ -1,5 +1,6 @@
 # A node's name is for people. A name that the encoding of the registry or of the node cannot
 # represent does not prevent a lease, and causes no unreadable text.
+# Not in the default run: it starts some 300 processes.
 use strict;
 use warnings;
 

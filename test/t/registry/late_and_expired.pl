@@ -2,6 +2,7 @@
 # expired when their windows have ended. It shows a running node as neither. After the end of its
 # window a node issues nothing (G1). One node's keeper is stopped, and another node's server is
 # killed.
+# Not in the default run: it starts some 150 processes.
 use strict;
 use warnings;
 

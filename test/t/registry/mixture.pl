@@ -10,8 +10,8 @@
 # enough for settling to hold back the worker ids that the lost commits may have assigned.
 #
 # The seed decides the ring's size, the faults, their order and their moments, but not what the
-# servers are doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (12 by default, 60
-# in test/run --all). Mixture.pm has the code of each fault. It needs 10 s of processor time for six
+# servers are doing at those moments. SNOWFLAKE_MIXTURE_SECONDS sets the duration (8 by default, 60
+# in test/run --all). Mixture.pm has the code of each fault. It needs 6 s of processor time for six
 # clients, for restarts of five servers, and to compare all ids.
 use strict;
 use warnings;
@@ -22,7 +22,7 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(12, 60);
+my $seconds = $ENV{SNOWFLAKE_MIXTURE_SECONDS} || at_length(8, 60);
 my $seed = seed();
 
 # The fewer worker ids there are, the sooner one is used again.

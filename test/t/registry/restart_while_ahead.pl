@@ -1,6 +1,7 @@
 # A node bridges a step back by more than the registry's max_clock_skew. A new keeper, and a restart,
 # get a lease at once all the same, by the wall clock, and ids stay in order (G2, G9), whatever is to be
 # done about larger steps.
+# Not in the default run: it starts some 250 processes.
 use strict;
 use warnings;
 

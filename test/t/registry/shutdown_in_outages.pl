@@ -6,6 +6,7 @@
 # If the shutdown waited for the registry, it would never end in this test, so the test's limit is
 # generous.
 # Runs alone: it bounds the time of a shutdown.
+# Not in the default run: it starts some 100 processes.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
 # A setting that names this database itself, over a connection. As soon as the keeper has detected
 # this, the operator's functions work on the registry's tables here. If the setting names another
 # database or server, they still refuse.
+# Not in the default run: it starts some 200 processes.
 use strict;
 use warnings;
 

@@ -5,6 +5,7 @@
 # The functions refuse a transaction block. So either the one statement continues, or a client makes
 # a block of the transaction afterwards. Each case is in its own database, so that all of them wait
 # at the same time.
+# Not in the default run: it starts some 150 processes.
 use strict;
 use warnings;
 

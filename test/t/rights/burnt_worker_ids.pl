@@ -2,6 +2,7 @@
 # and releases each with the highest tick that it may. No watermark is further ahead than a lease's
 # window can be, nor, once the worker id is free, than the skew. The honest nodes are never long
 # without ids.
+# Not in the default run: it starts some 100 processes.
 
 use strict;
 use warnings;

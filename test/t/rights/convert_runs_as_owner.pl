@@ -2,6 +2,7 @@
 # the attacker. Everything that the owner has planted on the table (checks, indexes, defaults,
 # operators, triggers, rules, policies, statistics) runs with the owner's own rights or not at all.
 # The owner gains no right.
+# Not in the default run: it needs more than a second of processor time.
 
 use strict;
 use warnings;

@@ -4,6 +4,7 @@
 # runs, and the extension is created, preloaded or not, and for an extension that requires this one.
 # CREATE EXTENSION fails only if an object has the name of a function that a view calls and matches
 # equally well, or has the name of one of the extension's own objects.
+# Not in the default run: it starts some 200 processes.
 
 use strict;
 use warnings;

@@ -3,6 +3,7 @@
 # release the lease, because none of this contains the lease secret (section 10 of the design). If
 # it could, the node and the next holder of the worker id would issue equal ids. Nor can the role
 # return the numbers of a segment that the node holds.
+# Not in the default run: it starts some 100 processes.
 use strict;
 use warnings;
 

@@ -3,6 +3,7 @@
 # the extensions' schema, and has overloaded each function and procedure of both extensions with
 # other types, polymorphic, variadic and with further arguments that have defaults. None of hers
 # runs, and no default uses one. If her functions make a call ambiguous, it fails.
+# Not in the default run: it starts some 250 processes.
 use strict;
 use warnings;
 

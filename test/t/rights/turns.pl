@@ -3,6 +3,7 @@
 # for all, and none fails (section 4 of the design). A storm of one honest role is no slower for
 # that.
 # Runs alone: it bounds how long calls wait.
+# Not in the default run: it starts some 400 processes.
 use strict;
 use warnings;
 

@@ -1,6 +1,7 @@
 # A registry's clock, which was an hour behind, is set right, or steps twice, and then the registry
 # fails over to an asynchronous standby. What was allocated shortly before still counts, so no lost
 # number is allocated again. It needs 4 s of processor time for eight servers.
+# Not in the default run: it starts some 450 processes.
 use strict;
 use warnings;
 

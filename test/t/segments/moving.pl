@@ -6,6 +6,7 @@
 # segment with a `usage_role`, and dumps of before and after the move.
 #
 # The seed decides the order of the tables and servers and the pauses between the steps.
+# Not in the default run: it starts some 750 processes.
 use strict;
 use warnings;
 

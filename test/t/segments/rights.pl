@@ -3,6 +3,7 @@
 # arguments it sends. Ordinary users get numbers, but do not create, drop or raise segments. A
 # read-only transaction, and a standby whose registry is on another server, get numbers, too;
 # functions that write to the registry are refused there. SNOWFLAKE_SEED repeats a run.
+# Not in the default run: it starts some 200 processes.
 use strict;
 use warnings;
 

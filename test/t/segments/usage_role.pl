@@ -4,6 +4,7 @@
 # DEFINER. GRANT and REVOKE on a server take effect at once. A change of usage_role, by UPDATE in
 # the registry, takes effect with a node's next range. The test does all of this on the registry's
 # own node and on another.
+# Not in the default run: it starts some 250 processes.
 use strict;
 use warnings;
 

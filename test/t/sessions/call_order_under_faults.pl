@@ -9,6 +9,7 @@
 # The seed decides which faults happen and when. SNOWFLAKE_CALLS sets how many calls the sessions
 # make; each kind of fault happens at least once. It needs 6 s of processor time for eight sessions
 # that call all the time.
+# Not in the default run: it starts some 500 processes.
 
 use strict;
 use warnings;

@@ -1,5 +1,6 @@
 # With each setting at its limits, one by one and all at once, ids are issued in order and none is
 # issued twice (G1, G2; section 8 of the design).
+# Not in the default run: it starts some 100 processes.
 
 use strict;
 use warnings;

@@ -5,6 +5,7 @@
 #
 # The other library is this library with a block of another structure, in a separate installation
 # whose library is replaced.
+# Not in the default run: it builds the library again.
 
 use strict;
 use warnings;

@@ -1,6 +1,7 @@
 # ALTER EXTENSION UPDATE updates every released version to the newest while sessions issue ids in
 # every possible way (G1). It waits for none of these sessions. The result has the same objects as
 # CREATE EXTENSION makes. So has a restored dump.
+# Not in the default run: it starts some 300 processes.
 
 use strict;
 use warnings;
