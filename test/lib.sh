@@ -157,7 +157,7 @@ version_to_install() {
 # Prints the newest clang++ that is installed; fails if there is none.
 newest_clang() {
   local program
-  program=$(compgen -G '/usr/bin/clang++-[0-9]*' | sort -V | tail -n 1) || program=$(command -v clang++)
+  program=$(compgen -G '/usr/bin/clang++-[0-9]*' | sort -V | tail -n 1) || program=$(command -v clang++) || return
   printf '%s\n' "$program"
 }
 

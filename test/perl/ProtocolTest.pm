@@ -145,7 +145,8 @@ sub begin_acquire
 			PERFORM pg_advisory_xact_lock(1);
 			$end
 		END \$\$;\n};
-	$session->{run}->pump until $session->{stderr} =~ /acquired (\d+),(\d+),(\d+),(\d+)\n/;
+	$session->{run}->pump until $session->{stderr} =~ /acquired (\d+),(\d+),(\d+),(\d+)\n|ERROR/;
+	die $session->{stderr} if !defined $1;
 	my %lease = (secret => $secret);
 	@lease{qw(id worker start end)} = ($1, $2, $3, $4);
 	return \%lease;
