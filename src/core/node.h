@@ -169,7 +169,8 @@ constexpr void KeepPresentWorker(NodeState *node) {
 constexpr void GoBack(NodeState *node) {
   const Generator &g = node->generator;
   if (node->clock.shown_us > LatestIdUs(*node)) FollowWall(&node->clock);
-  if (IsBehind(g, NowOf(*node, g.layout), MaxLead(*node, g.layout))) node->new_worker_wanted = true;
+  // Without a lease there may be no layout yet.
+  if (g.open && IsBehind(g, NowOf(*node, g.layout), MaxLead(*node, g.layout))) node->new_worker_wanted = true;
 }
 
 // --- The keeper's view, and the end of a lease ---

@@ -413,6 +413,13 @@ TEST(Node, GoesBackIfItIsTold) {
   EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow - kHour);
 }
 
+// After a start, before the first id, there is no layout yet.
+TEST(Node, GoesBackWithoutALease) {
+  NodeState node = {};
+  GoBack(&node);
+  EXPECT_FALSE(node.new_worker_wanted);
+}
+
 // G9: order is given up for another worker id only if ids then follow the clock.
 TEST(Node, AsksForNoWorkerThatCannotBeUsedAtOnce) {
   for (const Tick ahead : {Tick{5}, Tick{6}}) {
