@@ -124,8 +124,9 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
       return {psprintf("the clock is in doubt: it shows %s, and by what this server knows it is %s; %s "
                        "until the clock has kept its time for %lld minutes",
                        Time(advised.time.reading.wall_us), KnownTimeText(advised),
-                       advised.holds ? "ids and the horizon go on by the former time"
-                                     : "ids follow it, and snowflake_horizon() does not rise",
+                       advised.rises   ? "ids and the horizon go on by the former time"
+                       : advised.holds ? "ids go on by the former time, and snowflake_horizon() does not rise"
+                                       : "ids follow it, and snowflake_horizon() does not rise",
                        Long(kHoldUs / 60 / USECS_PER_SEC)),
               "If the clock is right, call snowflake_confirm_clock(). Otherwise set it right."};
     case kAdviceBehind:

@@ -18,7 +18,8 @@ struct Advised {
   int64_t workers;
   int databases;       // that issue ids
   ServerTime time;     // of the server
-  bool holds;          // the node's clock holds a leap
+  bool holds;          // the node's clock holds a leap, ...
+  bool rises;          // ... and the horizon goes on with it
   int64_t horizon_us;  // of a horizon that is of the future; 0: it is not
   Wording ids, numbers;
   const char *lost_guards;

@@ -245,6 +245,7 @@ Advised FindAdvice(const NodeStatus &shown, Oid extension) {
     advised.advice = shown.shot.advice;
     advised.time = shown.time;
     advised.holds = shown.shot.state.clock.mode == ClockMode::kHeld;
+    advised.rises = MayBeRight(shown.shot.state.clock);
     if (!shown.has_box) advised.advice |= kAdviceNoBox;
     if (IsInDoubt(shown.time)) advised.advice |= kAdviceDoubt;
     if (IsKnownBehind(shown.time)) advised.advice |= kAdviceBehind;

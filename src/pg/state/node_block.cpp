@@ -15,6 +15,12 @@ struct alignas(128) Nodes {
 
 Nodes *nodes = nullptr;
 
+// Of a clock that is a little behind, for which no advice is given, the id proves nothing.
+bool MayBeOfPresent(const Layout &layout, int64_t id, const ServerTime &time) {
+  return time.known.read_us != 0 && !IsOfFuture(layout, id, KnownUs(time.known, time.reading.steady_us)) &&
+         ConfiguredPolicy().clock.max_leap_us > 0;
+}
+
 }  // namespace
 
 void NoteWindow(NodeBlock *node) {
@@ -33,7 +39,8 @@ NodeState StateAt(NodeBlock *node, const ServerTime &time) {
 
 Future FutureOf(const Layout &layout, int64_t id, const NodeState &state, const ServerTime &time) {
   if (!IsOfFuture(layout, id, LatestIdUs(state))) return Future::kNone;
-  return IsKnownBehind(time) ? Future::kClockIsBehind : Future::kWrong;
+  if (IsKnownBehind(time)) return Future::kClockIsBehind;
+  return MayBeOfPresent(layout, id, time) ? Future::kNone : Future::kWrong;
 }
 
 Size SizeOfNodes(int slots) {
