@@ -438,6 +438,20 @@ TEST(RegistryClock, BeginsWithTheNextReadingIfItIsUnset) {
     }
 }
 
+// A machine without a clock of its own boots at 1970, or its clock fails later.
+TEST(RegistryClock, LearnsNothingFromAnImpossibleTime) {
+  const ClockReading young = {20 * kSecondUs, 1};
+  EXPECT_TRUE(KeptSince(young) == KeptTime{});
+  EXPECT_EQ(HeldUs(KeptSince(young), young), young.wall_us) << "there is only the wall clock";
+  const ClockReading old = {20 * kSecondUs + kHoldUs, 1 + kHoldUs};
+  EXPECT_TRUE(After(KeptSince(young), old) == KeptTime{});
+  EXPECT_FALSE(IsConfirmed(KeptSince(young), old));
+  EXPECT_TRUE(After(KeptSince(young), kClock) == KeptSince(kClock)) << "the first possible one is kept at once";
+  const KeptTime time = KeptSince(kClock);
+  EXPECT_TRUE(After(After(time, {0, 2}), {kHoldUs, 2 + kHoldUs}) == time) << "however long";
+  EXPECT_TRUE(IsConfirmed(After(time, {0, 2}), At(kHoldUs)));
+}
+
 TEST(RegistryClock, IsSlewedWithoutAStep) {
   const KeptTime time = KeptSince(kClock);
   for (int64_t off_us : {-kLeapUs, int64_t{-1}, int64_t{0}, kLeapUs})
