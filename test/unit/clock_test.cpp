@@ -396,6 +396,17 @@ TEST(Clock, HoldsALeapOverARestart) {
 
 // Random readings of random steps. Both clocks stand still at times, the monotonic clock does not
 // count some suspends, and the limits are of all kinds and change.
+// A start reads the clock that a crash left, perhaps with another monotonic clock.
+TEST(Clock, IsASignOfLife) {
+  NodeClock clock = {};
+  const ClockReading read = {kFirstTimeUs + kDay, kHour};
+  Read(&clock, {read, KnownBy(read)}, {kMinute, kDay});
+  for (const int64_t steady_us : {kHour + 5 * kSecond, 30 * kDay})
+    EXPECT_EQ(SignOf(clock, {read.wall_us + 5 * kSecond, steady_us}), read.wall_us + 5 * kSecond) << steady_us;
+  EXPECT_EQ(SignOf(clock, {read.wall_us - kDay, 30 * kDay}), read.wall_us) << "it is not behind what it showed";
+  EXPECT_EQ(SignOf(clock, {read.wall_us + 400 * kDay, kHour + kSecond}), read.wall_us + kSecond);
+}
+
 TEST(Clock, KeepsItsPromisesWhateverTheReadingsAre) {
   const char *given = std::getenv("SNOWFLAKE_SEED");
   const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();

@@ -91,6 +91,16 @@ TEST(Known, IsWhatItWasWhenAWrongClockIsSetRight) {
   EXPECT_FALSE(server.Pass(kHoldUs - 1)) << "counted anew";
 }
 
+TEST(Known, CountsAnewAfterATimeThatIsBehind) {
+  Server server(400 * kDay);
+  server.Pass(9 * kMinute);
+  server.Step(-800 * kDay);
+  server.Pass(2 * kMinute);
+  EXPECT_FALSE(server.Step(800 * kDay));
+  EXPECT_FALSE(server.Pass(kHoldUs - 1));
+  EXPECT_TRUE(server.Pass(1));
+}
+
 // Six seconds at a time of two days ago, and back: the known time stays, so the return is no leap.
 TEST(Known, StaysWhileTheClockIsBehind) {
   for (const int64_t back_us : {3 * kMinute, 2 * kDay, 500 * kDay}) {
@@ -161,6 +171,18 @@ TEST(Known, FollowsSmallStepsBackSoThatTheyDoNotAddUp) {
   taken_back.Step(-30 * kSecond);
   taken_back.Pass(kHoldUs - 1);
   EXPECT_EQ(taken_back.AheadUs(), -30 * kSecond) << "counted anew";
+}
+
+// A clock that is a little fast, and a second that was removed.
+TEST(Known, RisesWithTheClock) {
+  Server server(0);
+  for (int i = 0; i < 1000; ++i) {
+    server.Step(kLeapUs / 2);
+    server.Pass(kMinute);
+    ASSERT_EQ(server.AheadUs(), 0) << i;
+  }
+  server.Step(kLeapUs);
+  EXPECT_EQ(server.AheadUs(), 0);
 }
 
 TEST(Known, BelievesTheOperator) {
