@@ -32,6 +32,7 @@ struct alignas(64) OpenRun {
   std::atomic<int64_t> until_us;  // the end of the clock's tick, by the monotonic clock; 0: none is open
   uint64_t serial;                // of the newest run
   Run run;                        // which that is
+  int64_t counts_per_ms;          // of the processor's counter (core/counter.h); 0: only the clock serves
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free, "a processor without 64-bit atomics cannot issue ids");
 

@@ -36,6 +36,9 @@ extern "C" {
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
+#if PG_VERSION_NUM >= 190000
+#include "portability/instr_time.h"
+#endif
 }
 
 #include <cstdint>
@@ -164,6 +167,15 @@ inline int64_t SteadyUs() {
   return ClockUs(CLOCK_BOOTTIME) + 1;
 #else
   return ClockUs(CLOCK_MONOTONIC) + 1;
+#endif
+}
+
+// 19 brought timing_clock_source, by which an operator says that the processor's counter is unfit.
+inline bool OnlySystemClock() {
+#if PG_VERSION_NUM >= 190000
+  return timing_clock_source == TIMING_CLOCK_SOURCE_SYSTEM;
+#else
+  return false;
 #endif
 }
 

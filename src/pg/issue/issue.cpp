@@ -1,326 +1,62 @@
-// Issues ids from the open run (core/open_run.h), opens runs, and waits for what is missing.
+// The way of an id: a number of the run that this process knows, or else of the next one
+// (next_run.h).
 //
 // 1. A process issues from a run without the lock only within the tick of the node's clock in which
 //    the run was opened, even if its numbers are of another tick. So an id is ahead of that clock
 //    by no more than when the run was opened (G3). The monotonic clock decides when the tick ends,
-//    so no step of the wall clock makes a run last longer (G9). A call reads one clock once.
+//    so no step of the wall clock makes a run last longer (G9). Most calls read no clock: after a
+//    reading, a process goes by the processor's counter (core/counter.h).
 // 2. It does so only in a transaction whose first id it took under the lock, and noted there
 //    (core/horizon.h), a parallel worker in its leader's slot. A subtransaction changes nothing.
 //    After PREPARE TRANSACTION the process has another transaction.
-// 3. A call that joins the run of others judges nothing. What it cannot take from that run, it
-//    leaves to TakeOrAsk(), by a reading of both clocks.
 #include "pg/issue/issue.h"
 
+#include "core/counter.h"
+#include "pg/counter.h"
 #include "pg/database_layout.h"
-#include "pg/issue/caller.h"
-#include "pg/issue/launch.h"
-#include "pg/issue/transactions.h"
-#include "pg/report.h"
-#include "pg/settings.h"
-#include "pg/state/node_box.h"
-#include "pg/state/server_clock.h"
+#include "pg/issue/next_run.h"
 #include "pg/processes.h"
 
 namespace snowflake {
 namespace {
-// What this process knows of an open run.
-struct {
-  std::atomic<uint64_t> *word;
-  uint64_t serial;  // 0: of none
-  int64_t until_us;
-  int64_t first_id;  // the first that anybody issues from it
-  int64_t step;      // from one sequence number to the next
-  int32_t count;
-  int32_t most;   // for one call
-  uint32_t lxid;  // the transaction whose first id is noted
-} run;
+KnownRun run;
 
 int64_t last_id = -1;
 
-// A clock that does not move for this long is broken, not slow.
-constexpr int64_t kClockStandsUs = 1000 * 1000;
-
 void ForgetRun() { run.serial = 0; }
 
-// Numbers of a run: how many, and how many were issued before. None: the run cannot be used.
-struct Share {
-  int32_t first;
-  int32_t count;
-};
+bool IsInTickByClock() {
+  const bool may_count = run.counts_per_ms > 0;
+  // Before the clock, so that no delay between the two makes the process count for longer.
+  if (may_count) run.since = ReadCounter();
+  const int64_t left_us = run.until_us - SteadyUs();
+  if (may_count) run.counts = CountsFor(left_us, run.counts_per_ms);
+  return left_us > 0;
+}
+
+// A counter that is wrong makes ids late, and nothing else. Whatever the run's numbers depend on
+// was decided when it was opened, under the lock: tick, worker id, window and lead. Whoever changes
+// lease, layout, extension or the node's clock, or takes a sample of the horizon, ends the run first
+// (WithBox()), and so do others in a later tick. From then on Issue() finds another word, however
+// late this process comes. So this is checked for the age of ids alone, as it is by the clock.
+inline bool IsInTick() {
+  return (run.counts > 0 && IsWithin(run.counts, run.since, ReadCounter())) || IsInTickByClock();
+}
 
 inline Share TakeShare(int32_t most) {
   Share share = {0, 0};
-  if (run.serial != 0 && run.lxid == LocalXid(MyProc) && SteadyUs() < run.until_us)
+  if (run.serial != 0 && run.lxid == LocalXid(MyProc) && IsInTick())
     share.count = Issue(run.word, run.serial, run.count, Min(most, run.most), &share.first);
-  return share;
-}
-
-// What one attempt showed.
-struct IdAttempt {
-  Decision decision;
-  Share share;      // of the run, for kRun
-  uint64_t serial;  // of the run
-  int64_t until_us;
-  Layout layout;
-  Tick max_lead;
-  int64_t clock_us;   // what the node's clock showed, ...
-  int64_t steady_us;  // ... and when
-  Tick now;
-  bool issued;      // ids, under the lease
-  bool may_lead;    // ids may be ahead of the clock
-  bool new_worker;  // otherwise another worker id may be acquired
-  bool keeper_missing;
-};
-
-void NoteShare(const OwnSlot &own, const Layout &layout, const Run &taken, int32_t first) {
-  NoteFirstId(own.slot, MyDatabaseId, own.by, own.is_leaders,
-              layout.Pack({taken.tick, taken.worker, taken.sequence + first}));
-}
-
-// Issues from the run that another process, or an earlier transaction, has opened.
-bool JoinRun(NodeBlock *node, Oid extension, const OwnSlot &own, int64_t steady_us, int32_t most, IdAttempt *attempt) {
-  OpenRun *open = &node->run;
-  const auto is_over = [&] { return steady_us >= open->until_us.load(std::memory_order_relaxed); };
-  if (is_over()) return false;
-  WithLock(node, LW_EXCLUSIVE, [&] {
-    const Generator &g = node->state.generator;
-    if (node->extension != extension || is_over()) return;
-    attempt->share.count =
-        Issue(&open->word, open->serial, open->run.count, Min(most, MostAtOnce(g.layout)), &attempt->share.first);
-    if (attempt->share.count == 0) return;
-    attempt->decision = {Outcome::kRun, open->run, 0};
-    attempt->serial = open->serial;
-    attempt->until_us = open->until_us.load(std::memory_order_relaxed);
-    attempt->layout = g.layout;
-    attempt->keeper_missing = node->keeper_pid == 0;
-    NoteShare(own, g.layout, open->run, attempt->share.first);
-  });
-  return attempt->share.count > 0;
-}
-
-void OpenNextRun(NodeBlock *node, Oid extension, const OwnSlot &own, int32_t most, IdAttempt *attempt) {
-  const ServerTime time = ReadTime();
-  const uint32 random = pg_prng_uint32(&pg_global_prng_state);
-  WithBox(node, [&](BoxSlot *slot) {
-    Generator *g = &node->state.generator;
-    Read(&node->state, time);
-    attempt->keeper_missing = node->keeper_pid == 0;
-    if (!g->open || node->extension != extension) {
-      attempt->decision.outcome = Outcome::kNoLease;
-      return;
-    }
-    attempt->layout = g->layout;
-    attempt->clock_us = node->state.clock.shown_us;
-    attempt->steady_us = node->state.clock.read.steady_us;
-    attempt->now = g->layout.TickAt(attempt->clock_us);
-    attempt->max_lead = MaxLead(node->state, g->layout);
-
-    const Terms terms = {attempt->max_lead, static_cast<int64_t>(random % FreshLimit(g->layout))};
-    attempt->decision = TakeOrAsk(&node->state, kMostOfRun, terms);
-    attempt->issued = g->last_tick >= g->lease.window_start;
-    attempt->may_lead = MayLead(node->state);
-    attempt->new_worker = node->state.policy.new_worker;
-    if (attempt->decision.outcome != Outcome::kRun) return;
-    const Run &taken = attempt->decision.run;
-    if (slot != nullptr) StoreLastTick(slot, taken.tick);
-    attempt->share = {0, Min(most, Min(MostAtOnce(g->layout), taken.count))};
-    attempt->until_us = TickEndUs(node->state, g->layout);
-    BeginRun(&node->run, taken, attempt->share.count, attempt->until_us);
-    attempt->serial = node->run.serial;
-    NoteShare(own, g->layout, taken, 0);
-  });
-}
-
-IdAttempt Try(NodeBlock *node, Oid extension, int32_t most) {
-  ForgetRun();
-  const OwnSlot own = SlotOfTransaction();
-  KeepPrepared(own);
-  IdAttempt attempt = {};
-  if (!JoinRun(node, extension, own, SteadyUs(), most, &attempt)) OpenNextRun(node, extension, own, most, &attempt);
-  return attempt;
-}
-
-// The wait for the lock may have outlasted the tick that the clock showed before it.
-bool IsStale(const IdAttempt &attempt) {
-  return attempt.layout.TickAt(attempt.clock_us + SteadyUs() - attempt.steady_us) > attempt.now;
-}
-
-Share KeepRun(NodeBlock *node, const IdAttempt &attempt) {
-  // Ids go on while the window lasts, but only a keeper extends it.
-  if (attempt.keeper_missing) EnsureKeeper(node);
-  const Layout &layout = attempt.layout;
-  const Run &taken = attempt.decision.run;
-  run.word = &node->run.word;
-  run.serial = attempt.serial;
-  run.until_us = attempt.until_us;
-  run.first_id = layout.Pack({taken.tick, taken.worker, taken.sequence});
-  run.step = int64_t{1} << layout.sequence_shift();
-  run.count = taken.count;
-  run.most = MostAtOnce(layout);
-  run.lxid = LocalXid(MyProc);
-  return attempt.share;
-}
-
-// One call's waits.
-struct IdWait {
-  int64_t clock_since_us;  // monotonic; 0: has not waited
-  int64_t clock_from_us;   // what the clock showed then
-  KeeperWait lease;
-};
-
-void CountUp(NodeBlock *node, int64_t Counters::*counter) {
-  WithLock(node, LW_EXCLUSIVE, [&] { ++(node->counters.*counter); });
-}
-
-void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_us) {
-  if (wait->clock_since_us == 0) {
-    wait->clock_since_us = MonotonicUs();
-    wait->clock_from_us = now_us;
-    CountUp(node, &Counters::clock_waits);
-  }
-  static uint32 event = 0;
-  if (event == 0) event = WaitEventNamed("SnowflakeClock");
-  const int64_t left_us = until_us - now_us;
-  if (left_us < kUsPerMs) {
-    // A latch counts in milliseconds, so it would wake the call in the middle of a tick, whose numbers
-    // up to then were lost.
-    pgstat_report_wait_start(event);
-    pg_usleep(left_us > 1 ? left_us : 1);
-    pgstat_report_wait_end();
-    return;
-  }
-  const int64_t ms = left_us / kUsPerMs < kWaitMs ? left_us / kUsPerMs : kWaitMs;
-  WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, static_cast<long>(ms), event);
-  ResetLatch(MyLatch);
-}
-
-[[noreturn]] void ReportNoLease(const KeeperWait &wait, const RegistryError &error) {
-  if (wait.why == NoLeaseReason::kSingleUser)
-    ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids in single-user mode"),
-                    errdetail("A background worker keeps the lease, and single-user mode has none."),
-                    errhint("Start the server normally.")));
-  if (wait.why == NoLeaseReason::kBinaryUpgrade)
-    ereport(ERROR,
-            (errcode(kNoLease), errmsg("cannot issue ids while pg_upgrade runs"),
-             errdetail("The registry's contents have yet to be copied to the new server, and must not change on the"
-                       " old one."),
-             errhint("While pg_upgrade runs, disable the event trigger or other object that requests ids in its"
-                     " sessions.")));
-  if (wait.why == NoLeaseReason::kKeeperSlots)
-    ereport(ERROR, (errcode(kNoLease), errmsg("cannot start the keeper that holds this database's worker id"),
-                    DetailOfSlots(wait)));
-  // The registry's errors of the extension's own class are the caller's errors, too.
-  const int code = error.sqlstate;
-  const bool refused = error.message[0] != '\0' && (code == kAllLeased || code == kClockBehind || code == kTimeUsedUp);
-  ereport(ERROR,
-          (errcode(refused ? code : kNoLease), errmsg("cannot issue ids without a lease"),
-           refused ? errdetail("The registry refused: %s", WhatRegistrySaid(error)) : DetailOfRegistry(wait, error),
-           errhint("%s", WhatToDoAbout(error))));
-}
-
-// `tried`: the registry was asked for another worker id, and this is its error.
-[[noreturn]] void ReportClockBehind(const IdAttempt &attempt, const RegistryError *tried) {
-  const int64_t now_us = attempt.clock_us, epoch_us = attempt.layout.epoch_us();
-  const int64_t ahead_us = attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead);
-  const double behind_s = Seconds(ahead_us - now_us);
-  if (now_us < epoch_us)
-    ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is before the layout's epoch"),
-                    errdetail("The clock shows %s; the epoch is %s.", Time(now_us), Time(epoch_us)),
-                    errhint("Set the clock right.")));
-  if (tried != nullptr)
-    ereport(
-        ERROR,
-        (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", behind_s),
-         errdetail("The clock shows %s; ids may have been issued up to %s. The registry was asked for another worker"
-                   " id: %s",
-                   Time(now_us), Time(ahead_us),
-                   tried->message[0] != '\0' ? WhatRegistrySaid(*tried) : "it has none that may be used that early"),
-         errhint("Set the clock right, or wait.")));
-  if (attempt.issued)
-    ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is %.3f s behind the last id", behind_s),
-                    errdetail("The clock shows %s; ids may have been issued up to %s.", Time(now_us), Time(ahead_us)),
-                    errhint("Set the clock right, wait, or set snowflake.on_clock_step_back to \"new_worker\".")));
-  ereport(ERROR, (errcode(kClockBehind), errmsg("the clock is %.3f s behind the lease", behind_s),
-                  errdetail("The clock shows %s. The lease begins at %s, because no worker id that was free when it "
-                            "was acquired may be used earlier.",
-                            Time(now_us), Time(ahead_us)),
-                  errhint("Set the clock right, or wait.")));
-}
-
-void WaitForLease(NodeBlock *node, IdWait *wait, const IdAttempt &attempt) {
-  if (wait->lease.since_us == 0) CountUp(node, &Counters::lease_waits);
-  static uint32 event = 0;
-  if (event == 0) event = WaitEventNamed("SnowflakeLease");
-  if (WaitForKeeper(node, &wait->lease, event)) return;
-  const RegistryError error = NewestError(node, &NodeBlock::error);
-  // Without the step back, the lease that the node has would be enough.
-  if (attempt.decision.outcome == Outcome::kClockBehind && wait->lease.why == NoLeaseReason::kRegistry)
-    ReportClockBehind(attempt, &error);
-  ReportNoLease(wait->lease, error);
-}
-
-// The wall clock stepped back by more than may be bridged, or the lease begins in the future.
-void HandleClockBehind(NodeBlock *node, IdWait *wait, const IdAttempt &attempt) {
-  // If ids may not be ahead of the clock, another worker id does not help either.
-  if (!attempt.new_worker || !attempt.may_lead) ReportClockBehind(attempt, nullptr);
-  WithLock(node, LW_EXCLUSIVE, [&] { node->state.new_worker_wanted = true; });
-  WaitForLease(node, wait, attempt);
-}
-
-void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const IdAttempt &attempt) {
-  if (wait->clock_since_us != 0 && attempt.clock_us <= wait->clock_from_us) {
-    const int64_t waited_us = MonotonicUs() - wait->clock_since_us;
-    if (waited_us > kClockStandsUs && waited_us > settings.start_timeout_ms * kUsPerMs)
-      ereport(ERROR, (errcode(kClockBehind), errmsg("the clock does not move"),
-                      errdetail("It has shown %s for %.1f s, and every id that may be issued at that time is used up.",
-                                Time(attempt.clock_us), Seconds(waited_us)),
-                      errhint("Set the clock right.")));
-  }
-  WaitForClock(node, wait, attempt.clock_us,
-               attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead - attempt.max_lead));
-}
-
-// Waits for what the first attempt lacked, and tries again. Few calls come here.
-Share WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int32_t most, IdAttempt attempt) {
-  IdWait wait = {};
-  for (;;) {
-    switch (attempt.decision.outcome) {
-      case Outcome::kRun:
-        if (wait.lease.since_us != 0) ConditionVariableCancelSleep();
-        return KeepRun(node, attempt);
-      case Outcome::kNoLease:
-        // First, because a refused call must not ask for a lease: no keeper would acquire it.
-        CheckRegistryMayAnswer(fn_oid, extension);
-        WithLock(node, LW_EXCLUSIVE, [&] { node->state.lease_wanted = true; });
-        WaitForLease(node, &wait, attempt);
-        break;
-      case Outcome::kWindowEnd: WaitForLease(node, &wait, attempt); break;
-      case Outcome::kClockBehind: HandleClockBehind(node, &wait, attempt); break;
-      case Outcome::kTickUsedUp:
-        if (!IsStale(attempt)) HandleTickUsedUp(node, &wait, attempt);
-        break;
-      case Outcome::kTimeUsedUp: ReportTimeUsedUp(attempt.layout, attempt.clock_us);
-    }
-    CHECK_FOR_INTERRUPTS();
-    attempt = Try(node, extension, most);
-  }
-}
-
-pg_noinline Share TakeShareUnderLock(Oid fn_oid, int32_t most) {
-  const Oid extension = CallersExtension(fn_oid);
-  NodeBlock *node = ThisNode(fn_oid, extension);
-  OnLayoutChange(ForgetRun);
-  CHECK_FOR_INTERRUPTS();
-  const IdAttempt attempt = Try(node, extension, most);
-  if (likely(attempt.decision.outcome == Outcome::kRun)) return KeepRun(node, attempt);
-  Share share = {0, 0};
-  CountFailure(node, &Counters::failed_calls, [&] { share = WaitForRun(node, fn_oid, extension, most, attempt); });
   return share;
 }
 
 inline Ids TakeIds(Oid fn_oid, int32_t most) {
   Share share = TakeShare(most);
-  if (unlikely(share.count == 0)) share = TakeShareUnderLock(fn_oid, most);
+  if (unlikely(share.count == 0)) {
+    ForgetRun();
+    OnLayoutChange(ForgetRun);
+    share = TakeShareOfNextRun(fn_oid, most, &run);
+  }
   const Ids ids = {run.first_id + run.step * share.first, run.step, share.count};
   last_id = ids.first + ids.step * (ids.count - 1);
   return ids;

@@ -13,6 +13,8 @@
 //    else that fails is this server's own failure.
 // 6. What is to be done is read from the state of things, not from a message that it has changed.
 //    So nothing is forgotten because something else failed.
+#include "core/counter.h"
+#include "pg/counter.h"
 #include "pg/issue/horizon.h"
 #include "pg/keeper/blame.h"
 #include "pg/keeper/exchanges.h"
@@ -80,6 +82,7 @@ struct Process {
   bool gave_way;          // the exchange under way, to a command that wants the database
   bool looked_for_signs;  // of life before this start of the server
   bool marked_clean;
+  CounterSpeed counter;
 };
 Process self;
 
@@ -307,6 +310,18 @@ RegistryAnswer ActInTime(const KeeperStep &step) {
   return answer;
 }
 
+// How fast the processor's counter is; 0: not known, or no process is to go by it.
+int64_t CountsPerMs() {
+  if (!CounterServes()) {
+    self.counter = {};
+    return 0;
+  }
+  const uint64_t before = ReadCounter();
+  const int64_t now_us = SteadyUs();
+  Measure(&self.counter, before, now_us, ReadCounter());
+  return self.counter.per_ms;
+}
+
 // What core/keeper decides by.
 KeeperView Observe() {
   NodeBlock *node = keeping.node;
@@ -314,11 +329,13 @@ KeeperView Observe() {
   const ServerTime time = ReadTime();
   const int64_t lease_duration_us = settings.lease_duration_ms * kUsPerMs;
   const ClockPolicy policy = ConfiguredPolicy();
+  const int64_t counts_per_ms = CountsPerMs();
   KeeperView view = {};
   bool other_extension = false;
   ChangeNode(node, [&] {
     Read(&node->state, time);
     SetPolicy(&node->state, policy);
+    node->run.counts_per_ms = counts_per_ms;
     view = ViewForKeeper(&node->state, lease_duration_us, leaving);
     // If a backend misses a lease although there is one, it asks under another extension than the
     // lease's.
