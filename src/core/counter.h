@@ -63,8 +63,9 @@ inline constexpr int64_t kCountSlackUs = 2;
 // measured: systems slew it by up to a tenth, either way. 0: only the clock serves.
 constexpr uint64_t CountsFor(int64_t left_us, int64_t per_ms) {
   SNOWFLAKE_ASSERT(per_ms >= 0 && per_ms <= kFastestPerMs);
+  if (left_us <= kCountSlackUs) return 0;
   const int64_t us = (left_us < kLongestCountUs ? left_us : kLongestCountUs) - kCountSlackUs;
-  return us <= 0 ? 0 : static_cast<uint64_t>(us * per_ms / 1000 / 4 * 3);
+  return static_cast<uint64_t>(us * per_ms / 1000 / 4 * 3);
 }
 
 // Whether the counter shows fewer counts than that since then. A counter that was set back shows

@@ -11,6 +11,20 @@
  *     int64 steady_offset_ns    the same for CLOCK_BOOTTIME
  *     int64 steady_frozen_ns
  *
+ * The processor's counter does not follow these clocks, so processes are told that they may not read
+ * it: prctl(PR_GET_TSC) says so. SNOWFLAKE_CLOCK_COUNTER is for servers whose steady clock is not
+ * moved: with `real` they may read it, and with `moved` (x86-64 only) the file is 64 bytes long and
+ * goes on with a counter that is read instead, of nanoseconds if its speed is 1000:
+ *
+ *     int64 counts              what it shows ...
+ *     int64 at_ns               ... when CLOCK_MONOTONIC shows this
+ *     int64 speed               counts in a microsecond
+ *     int64 apart               how much further the counter of each next processor is
+ *
+ * A counter that is moved costs microseconds: the instruction is forbidden, and the signal's handler
+ * does its work. It is so in processes named postgres, and in those that they fork; they must not
+ * execute other programs, which would die of the signal.
+ *
  * All processes map the file shared, so a write to it moves the clocks of all of them at once. The
  * file must exist, with 32 bytes, before the first process reads it; otherwise the clocks are the
  * real ones. CLOCK_MONOTONIC stays as it is, so timeouts and sleeps keep their lengths.
@@ -26,13 +40,20 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 struct clock {
@@ -40,9 +61,17 @@ struct clock {
   int64_t frozen_ns;
 };
 
+struct counter {
+  int64_t counts;
+  int64_t at_ns;
+  int64_t speed;
+  int64_t apart;
+};
+
 struct clock_file {
   struct clock wall;
   struct clock steady;
+  struct counter counter; /* only if it is moved */
 };
 
 static const int64_t kNsPerSecond = 1000000000;
@@ -52,6 +81,13 @@ static const struct clock_file real_clock;
 
 static const struct clock_file *mapped;
 
+/* The C library's clocks would read the counter, too. */
+static int counter_is_moved;
+
+static size_t LengthOfFile(void) {
+  return counter_is_moved ? sizeof(struct clock_file) : offsetof(struct clock_file, counter);
+}
+
 static const struct clock_file *MapClockFile(void) {
   const char *name = getenv("SNOWFLAKE_CLOCK_FILE");
   if (name == NULL || name[0] == '\0') return &real_clock;
@@ -60,8 +96,8 @@ static const struct clock_file *MapClockFile(void) {
   struct stat about;
   void *at = MAP_FAILED;
   /* A read beyond the end of a short file would be a SIGBUS. */
-  if (fstat(fd, &about) == 0 && about.st_size >= (off_t)sizeof(struct clock_file))
-    at = mmap(NULL, sizeof(struct clock_file), PROT_READ, MAP_SHARED, fd, 0);
+  if (fstat(fd, &about) == 0 && about.st_size >= (off_t)LengthOfFile())
+    at = mmap(NULL, LengthOfFile(), PROT_READ, MAP_SHARED, fd, 0);
   close(fd);
   return at == MAP_FAILED ? &real_clock : at;
 }
@@ -88,6 +124,46 @@ static void SetFromNs(struct timespec *out, int64_t ns) {
   out->tv_nsec = rest;
 }
 
+#if defined(__x86_64__)
+static uint64_t MovedCounter(void) {
+  const struct counter *counter = &ClockFile()->counter;
+  struct timespec now;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+  const int64_t now_ns = now.tv_sec * kNsPerSecond + now.tv_nsec;
+  const int64_t passed_ns = now_ns - __atomic_load_n(&counter->at_ns, __ATOMIC_RELAXED);
+  return (uint64_t)(__atomic_load_n(&counter->counts, __ATOMIC_RELAXED) +
+                    passed_ns * __atomic_load_n(&counter->speed, __ATOMIC_RELAXED) / 1000 +
+                    sched_getcpu() * __atomic_load_n(&counter->apart, __ATOMIC_RELAXED));
+}
+
+/* Does the work of `rdtsc`. Any other fault comes again, and ends the process. */
+static void ReadMovedCounter(int signal_number, siginfo_t *about, void *context) {
+  greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+  const unsigned char *instruction = (const unsigned char *)registers[REG_RIP];
+  const int saved_errno = errno;
+  (void)about;
+  /* A faulty address would be read here only if the fault was to execute it. */
+  if (instruction[0] != 0x0f || instruction[1] != 0x31) {
+    signal(signal_number, SIG_DFL);
+    return;
+  }
+  const uint64_t counts = MovedCounter();
+  registers[REG_RAX] = (greg_t)(counts & UINT32_MAX);
+  registers[REG_RDX] = (greg_t)(counts >> 32);
+  registers[REG_RIP] += 2;
+  errno = saved_errno;
+}
+
+__attribute__((constructor(101))) static void MoveCounter(void) {
+  const char *counter = getenv("SNOWFLAKE_CLOCK_COUNTER");
+  if (counter == NULL || strcmp(counter, "moved") != 0) return;
+  counter_is_moved = 1;
+  if (strcmp(program_invocation_short_name, "postgres") != 0) return;
+  struct sigaction action = {.sa_sigaction = ReadMovedCounter, .sa_flags = SA_SIGINFO | SA_NODEFER};
+  if (sigaction(SIGSEGV, &action, NULL) != 0 || prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) != 0) abort();
+}
+#endif
+
 typedef int (*clock_gettime_fn)(clockid_t, struct timespec *);
 
 /* The C library's function, which need not enter the kernel. It is looked up before main(), because
@@ -95,7 +171,21 @@ typedef int (*clock_gettime_fn)(clockid_t, struct timespec *);
 static clock_gettime_fn real_clock_gettime;
 
 __attribute__((constructor)) static void FindRealClock(void) {
-  real_clock_gettime = (clock_gettime_fn)dlsym(RTLD_NEXT, "clock_gettime");
+  if (!counter_is_moved) real_clock_gettime = (clock_gettime_fn)dlsym(RTLD_NEXT, "clock_gettime");
+}
+
+__attribute__((visibility("default"))) int prctl(int option, ...) {
+  unsigned long arguments[4];
+  va_list list;
+  va_start(list, option);
+  for (int i = 0; i < 4; ++i) arguments[i] = va_arg(list, unsigned long);
+  va_end(list);
+  if (option != PR_GET_TSC)
+    return (int)syscall(SYS_prctl, option, arguments[0], arguments[1], arguments[2], arguments[3]);
+  const char *counter = getenv("SNOWFLAKE_CLOCK_COUNTER");
+  const int is_read = counter != NULL && counter[0] != '\0';
+  *(int *)arguments[0] = is_read ? PR_TSC_ENABLE : PR_TSC_SIGSEGV;
+  return 0;
 }
 
 __attribute__((visibility("default"))) int clock_gettime(clockid_t which, struct timespec *out) {

@@ -76,7 +76,7 @@ sub make_world
 
 	for my $i (1 .. 2)
 	{
-		my $node = new_server("node$i", clock => 1, conf => $conf . qq{
+		my $node = new_server("node$i", clock => 1, counter => 'real', conf => $conf . qq{
 snowflake.node_name = 'node$i'
 snowflake.lease_duration = 2s
 snowflake.start_timeout = 1s
@@ -89,7 +89,7 @@ snowflake.start_timeout = 1s
 	$nodes[1]->stop('immediate');
 	$nodes[1]->backup_fs_cold('copy');
 	start_server($nodes[1]);
-	my $copy = new_server('node3', clock => 1, from => [ $nodes[1], 'copy' ]);
+	my $copy = new_server('node3', clock => 1, counter => 'real', from => [ $nodes[1], 'copy' ]);
 	add_node($copy);
 	return;
 }

@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use PsqlDriver;
 use Time::HiRes qw(time sleep clock_gettime);
 
-our @EXPORT = qw(new_server preloading start_server move_clock let_pass freeze_clock freeze_wall_clock run_clock now_ms seed at_length slowness wait_until
+our @EXPORT = qw(new_server preloading start_server move_clock let_pass freeze_clock freeze_wall_clock run_clock move_counter now_ms seed at_length slowness wait_until
   query_error standby_of follow subscription_errors status $node_views);
 
 # FROM this, a query has the columns of snowflake_status, and the numbers of snowflake_metrics.
@@ -29,7 +29,8 @@ $SIG{__DIE__} = sub { Test::More::diag("died: $_[0]") unless $^S // 1 };
 sub status { my ($server, $what, $dbname) = @_; return $server->safe_psql($dbname // 'postgres', "SELECT $what FROM $node_views"); }
 
 # A new server, initialised, not started. Options: conf => lines for postgresql.conf, clock => 1 for
-# a clock that can be moved, streaming => 1, preload => as for preloading(), late => 1 if no keeper
+# a clock that can be moved, and then counter => 'real' if the processor's counter may be read
+# although it does not follow that clock, or 'moved' for move_counter(); streaming => 1, preload => as for preloading(), late => 1 if no keeper
 # shall start before the first call, so that the test can examine what the last one left, patient =>
 # 1 if the time of the first lease does not matter, from => [server, backup] to start as a copy of
 # another server, initdb => [arguments], home => the folder of another installation than the one
@@ -60,7 +61,9 @@ sub new_server
 	{
 		die "SNOWFLAKE_CLOCK_SHIM is not set\n" unless $ENV{SNOWFLAKE_CLOCK_SHIM};
 		$server->{snowflake_clock} = $server->basedir . '/clock';
+		$server->{snowflake_counter} = $options{counter};
 		write_clock($server, 0, 0);
+		move_counter($server) if ($options{counter} // '') eq 'moved';
 	}
 	return $server;
 }
@@ -82,6 +85,7 @@ sub start_server
 	return $server->start unless $clock || $disk;
 	local $ENV{LD_PRELOAD} = join ' ', $clock ? $ENV{SNOWFLAKE_CLOCK_SHIM} : (), $disk ? $disk->library : ();
 	local $ENV{SNOWFLAKE_CLOCK_FILE} = $clock // '';
+	local $ENV{SNOWFLAKE_CLOCK_COUNTER} = $server->{snowflake_counter} // '';
 	local $ENV{FULL_DISK_FLAG} = $disk ? $disk->flag : '';
 	return $server->start;
 }
@@ -121,6 +125,26 @@ sub move_clock
 {
 	my ($server, $seconds) = @_;
 	write_clock($server, int($seconds * 1e9), 0);
+	return;
+}
+
+# Sets the processor's counter, which runs on from there. Options: by => by how many milliseconds it
+# is moved, speed => counts in a microsecond (1000 unless set before, 0: it
+# stands still), apart => how many milliseconds the next processor's is further.
+sub move_counter
+{
+	my ($server, %options) = @_;
+	my $now_ns = int(clock_gettime(1) * 1e9);
+	my $before = $server->{snowflake_moved} // { counts => $now_ns, at_ns => $now_ns, speed => 1000, apart => 0 };
+	my %counter = (%$before, map { $_ => $options{$_} } grep { exists $options{$_} } qw(speed));
+	$counter{apart} = int($options{apart} * 1e6) if exists $options{apart};
+	$counter{counts} += ($now_ns - $before->{at_ns}) * $before->{speed} / 1000 + ($options{by} // 0) * 1e6;
+	$counter{at_ns} = $now_ns;
+	$server->{snowflake_moved} = \%counter;
+	open(my $file, '+<:raw', $server->{snowflake_clock}) or die "clock: $!";
+	sysseek $file, 32, 0 or die "clock: $!";
+	syswrite $file, pack('q<q<q<q<', map { int } @counter{qw(counts at_ns speed apart)}) or die "clock: $!";
+	close $file;
 	return;
 }
 

@@ -25,7 +25,7 @@ use Time::HiRes qw(time sleep clock_gettime);
 my $calls = $ENV{SNOWFLAKE_CALLS} || at_length(200_000, 4_000_000) / slowness();
 my $began = time();
 my $seed = seed();
-my $server = sessions_server('faults', undef, clock => 1, conf => "restart_after_crash = on\nfsync = off\n"
+my $server = sessions_server('faults', undef, clock => 1, counter => 'real', conf => "restart_after_crash = on\nfsync = off\n"
 	  . sprintf("snowflake.start_timeout = %ds\nmax_connections = 60\n", 20 * slowness()));
 my $recording = prepare_recording($server, 8);
 my $folder = $recording->{folder};
