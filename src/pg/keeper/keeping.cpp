@@ -41,7 +41,6 @@ void Detach(int, Datum) {
     keeping.node->keeper_pid = 0;
     keeping.node->keeper_latch = nullptr;
     keeping.node->keeper_asked_us = 0;
-    keeping.node->run.counts_per_ms = 0;  // nobody measures it any more
   });
   ConditionVariableBroadcast(&keeping.node->changed);
 }
