@@ -85,7 +85,7 @@ SKIP:
 		my ($ticks, $layout, $tick_ms) = @$case;
 		my $server = started("moved_$layout" =~ s/,.*//r, $layout, clock => 1, counter => 'moved');
 		my $again = sub {
-			ok(wait_until('ids in time', sub { TimedCalls::sum_up($server->safe_psql('postgres', TimedCalls::query_for($server, 2000)))->{late} == 0 }),
+			ok(wait_until('ids in time', sub { TimedCalls::sum_up($server->safe_psql('postgres', TimedCalls::query_for($server, 20_000)))->{late} == 0 }),
 				'... and soon in time again');
 			counts_for($server, 'postgres');
 		};
