@@ -47,6 +47,8 @@ TEST(Counter, IsUnknownIfItOrTheClockWasSet) {
   EXPECT_EQ(Measured({{5001, 0}, {8001, 3000000}, {7001, 6000000}, {10001, 9000000}, {13001, 12000000}}).per_ms, 999666);
   EXPECT_EQ(Measured({{1, 0}, {3001, 3000000}, {6001, int64_t{1} << 60}}).per_ms, 0) << "far ahead";
   EXPECT_EQ(Measured({{1, 0}, {3001, 3000000}, {6001, -1}}).per_ms, 0);
+  const int64_t fast = 2 * 3001 * (kFastestPerMs / 1000);
+  EXPECT_EQ(Measured({{1, 0}, {3001, fast}, {6001, 2 * fast}}).per_ms, 0) << "faster than any";
   EXPECT_EQ(Measured({{1, -1000}, {3001, 2999000}, {6001, 5999000}}).per_ms, 999666) << "across the highest number";
   const int64_t last = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(Measured({{1, 0}, {3001, 3000000}, {last, 6000000}}).per_ms, 0) << "an age";
