@@ -428,6 +428,8 @@ unpack_beside() {
 # make_server FOLDER [SETTING...]: makes a cluster in FOLDER/data, with the superuser `postgres`,
 # and starts it. It listens only on a socket in FOLDER/socket, which only its owner and root can
 # use. SNOWFLAKE_PRELOAD=session preloads the library with each session, 0 not at all.
+# `server_environment` has variables for its environment, as NAME=VALUE.
+server_environment=()
 make_server() {
   local folder=$1 setting preload="shared_preload_libraries = 'snowflake'"
   shift
@@ -443,7 +445,7 @@ make_server() {
     "$preload" "$@"; do
     printf '%s\n' "$setting"
   done | as_user tee -a "$folder/data/postgresql.conf" >/dev/null
-  as_user "$server_bin/pg_ctl" -s -w -t "${PGCTLTIMEOUT:-$((60 * ${SNOWFLAKE_SLOWNESS:-1}))}" -D "$folder/data" -l "$folder/server.log" start >/dev/null ||
+  as_user env "${server_environment[@]}" "$server_bin/pg_ctl" -s -w -t "${PGCTLTIMEOUT:-$((60 * ${SNOWFLAKE_SLOWNESS:-1}))}" -D "$folder/data" -l "$folder/server.log" start >/dev/null ||
     { tail -n 50 "$folder/server.log" >&2; return 1; }
 }
 

@@ -41,7 +41,7 @@ plural() { if [[ $1 -eq 1 ]]; then echo "$1 $2"; else echo "$1 $2s"; fi; }
 tool() {
   local name=$1
   shift
-  as_user env PGHOST="$work/main/socket" PGUSER=postgres "$server_bin/$name" "$@"
+  as_user env PGHOST="$work/${server:-main}/socket" PGUSER=postgres "$server_bin/$name" "$@"
 }
 
 client() { tool psql -X -q -v ON_ERROR_STOP=1 "$@"; }

@@ -1,5 +1,5 @@
 /* The open run, from which all processes issue without a lock: core/open_run.h, WithBox() in
- * pg/state/node_box.h, and pg/issue/issue.cpp.
+ * pg/state/node_box.h, pg/issue/issue.cpp and next_run.cpp.
  *
  * Claims:
  *
