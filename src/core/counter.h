@@ -3,7 +3,7 @@
 // A counter costs a fraction of what a clock costs, but nobody promises what it shows: processors
 // may differ, it may be set, and it may stand still.
 //
-// 1. It decides nothing but whether a process reads the clock. Whatever ends a run, changes its word
+// 1. It decides nothing but whether a process reads the clock. Whatever ends a run changes its word
 //    (open_run.h). So of all guarantees, only G3's bound to the past depends on it.
 // 2. A process counts from a reading of the clock on, for three quarters of what was left of the
 //    tick, and for 10 ms at most. If the counter is set back to before that reading, this is over.
@@ -70,6 +70,8 @@ constexpr uint64_t CountsFor(int64_t left_us, int64_t per_ms) {
 
 // Whether the counter shows fewer counts than that since then. A counter that was set back shows
 // more than any process may issue for.
-constexpr bool IsWithin(uint64_t counts, uint64_t since, uint64_t now) { return now - since < counts; }
+constexpr bool IsWithin(uint64_t counts, uint64_t since, uint64_t now) {
+  return now - since < counts;
+}
 
 }  // namespace snowflake

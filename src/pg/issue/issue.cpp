@@ -34,11 +34,12 @@ bool IsInTickByClock() {
   return left_us > 0;
 }
 
-// A counter that is wrong makes ids late, and nothing else. Whatever the run's numbers depend on
-// was decided when it was opened, under the lock: tick, worker id, window and lead. Whoever changes
-// lease, layout, extension or the node's clock, or takes a sample of the horizon, ends the run first
-// (WithBox()), and so do others in a later tick. From then on Issue() finds another word, however
-// late this process comes. So this is checked for the age of ids alone, as it is by the clock.
+// This is checked for the age of ids alone, by the counter as by the clock. All else that the
+// run's numbers depend on was decided when it was opened, under the lock: tick, worker id, window
+// and lead. Whatever changes the lease, the layout, the extension or the node's clock, takes a
+// sample of the horizon, or opens the next run, ends this one first (WithBox()). From then on
+// Issue() finds another word, however late this process comes. So a counter that is wrong makes
+// ids late, and nothing else.
 inline bool IsInTick() {
   return (run.counts > 0 && IsWithin(run.counts, run.since, ReadCounter())) || IsInTickByClock();
 }

@@ -36,8 +36,9 @@ struct IdAttempt {
   bool keeper_missing;
 };
 
-// Notes the first id of a share of the open run. Returns what the process is to know of this run. It
-// goes by the counter only after another reading of the clock, because the lock may have taken long.
+// Notes the first id of a share of the open run. Returns what the process is to know of this run.
+// The process reads the clock once more before it goes by the counter, because the lock may have
+// taken long.
 KnownRun NoteShare(NodeBlock *node, const OwnSlot &own, const Share &share) {
   Assert(IsHeldExclusively(node->lock));  // Requires: the node's lock.
   OpenRun *open = &node->run;

@@ -5,7 +5,8 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-// What a process knows of a run. It reads the open run (core/open_run.h) only under the node's lock.
+// What a process knows of a run. But for the word, it was read under the node's lock
+// (core/open_run.h).
 struct KnownRun {
   std::atomic<uint64_t> *word;
   uint64_t serial;  // 0: of none

@@ -67,15 +67,15 @@ sub while_it_moves
 
 sub timed_once { my ($server, $calls) = @_; return TimedCalls::sum_up($server->safe_psql('postgres', TimedCalls::query_for($server, $calls))); }
 
-# Waits until the keeper has looked at the node so many times, and sleeps again.
+# Waits until the keeper has looked at the node so many times, and sleeps again. Two looks of one
+# moment are one.
 sub looks
 {
 	my ($server, $times) = @_;
-	my ($last, $seen) = ('', -1);
+	my ($last, $seen) = (0, -1);
 	return wait_until('the keeper', sub {
-		my $now = $server->safe_psql('postgres', q{SELECT state_change FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'});
-		++$seen if $now ne $last;
-		$last = $now;
+		my $now = $server->safe_psql('postgres', q{SELECT extract(epoch FROM state_change) FROM pg_stat_activity WHERE backend_type = 'snowflake keeper'});
+		($last, $seen) = ($now, $seen + 1) if $now - $last > 0.1;
 		return $seen >= $times;
 	});
 }
