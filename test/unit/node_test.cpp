@@ -413,6 +413,17 @@ TEST(Node, GoesBackIfItIsTold) {
   EXPECT_EQ(TakeOrAsk(&node, 1, {5, 0}).run.tick, kNow - kHour);
 }
 
+// An outbox is not closed by an id of the wall clock's time because the node does not follow it yet.
+TEST(Node, HasNoIdsOfTheFutureWhileItHoldsALeap) {
+  NodeState node = {};
+  node.policy = kPolicy;
+  const ClockReading before = {kFirstTimeUs, 1}, leapt = {kFirstTimeUs + 2 * kPolicy.clock.max_leap_us, 2};
+  Read(&node, {before, KnownBy(before)});
+  Read(&node, {leapt, KnownBy(before)});
+  ASSERT_EQ(node.clock.mode, ClockMode::kHeld);
+  EXPECT_EQ(LatestIdUs(node), leapt.wall_us);
+}
+
 // After a start, before the first id, there is no layout yet.
 TEST(Node, GoesBackWithoutALease) {
   NodeState node = {};
