@@ -221,8 +221,8 @@ struct Database {
   bool issues = false, asked = false;
   bool clean_start = false;  // no id since a start without the node's state
 
-  // HorizonBlock; what may be reported is reported.
-  int64_t highest = 0, stored = 0, resets = 0;
+  // HorizonBlock. What may be reported is reported: `shown`.
+  int64_t shown = 0, highest = 0, stored = 0, resets = 0;
 
   // The registry.
   Tick watermarks[16] = {};
@@ -232,6 +232,7 @@ struct Database {
 
   std::map<int64_t, Row> rows;
   int64_t cursors[kReaders] = {};
+  bool promoted = false;  // the old primary reported more than the files know
   int64_t newest_id = -1;
   bool told_future = false;
   bool mended = false, stepped_back = false;  // since the newest id: by the operator, by the clock beyond max_bridge
@@ -379,7 +380,7 @@ class World {
     kept = {};
     d->state = {};
     d->state.policy = policy;
-    d->highest = d->stored = d->resets = 0;
+    d->shown = d->highest = d->stored = d->resets = 0;
     const bool used = Load(d->box.get(), &kept) && kept.state.clock.read.steady_us <= reading.steady_us;
     if (used) {
       d->state = kept.state;
@@ -402,14 +403,16 @@ class World {
   void GoOn(Database *d, const ServerTime &time, bool *recovered) const {
     if (*recovered) Resume(&d->state, time, policy);
     KeptHorizon horizon = {};
-    if (LoadHorizon(*d->box, &horizon)) RestoreHorizon(d, horizon, time, recovered);
+    if (!LoadHorizon(*d->box, &horizon)) return;
+    RestoreHorizon(d, horizon, time, recovered);
+    d->shown = horizon.horizon;
   }
 
   void RestoreFromDirectory(Database *d, const ServerTime &time, bool *recovered) const {
     if (!disk.has_limit[d->number]) return;
     const KeptHorizon &kept = disk.limits[d->number];
     if (d->resets < kept.resets) {
-      d->highest = 0;
+      d->shown = d->highest = 0;
       EmptyHorizon(d->box.get());
     }
     const bool doubted = server_.IsInDoubt(time);
@@ -567,7 +570,7 @@ class World {
     const int64_t id = std::min(LookForSample(d), d->stored);
     if (id <= d->highest) return;
     StoreHorizon(d->box.get(), ToKeep(*d, id));
-    d->highest = id;
+    d->shown = d->highest = id;
   }
 
   // FindRightLimit(), and BeginAnew(). Returns whether the horizon was of the future.
@@ -587,6 +590,7 @@ class World {
     d->stored = *after;
     const int64_t again = LookForSample(d);
     d->highest = again > 0 ? std::min(again, *after) : *after;
+    d->shown = again > 0 ? d->highest : 0;
     if (again > 0)
       LowerHorizon(d->box.get(), ToKeep(*d, d->highest));
     else
@@ -609,6 +613,10 @@ class World {
     const bool open = Below(&random_, 20) == 0;
     const int64_t lasts_us = open ? (int64_t{1} << Below(&random_, 10)) * kSecond : 0;
     d->rows[id] = {!open, now_us + lasts_us, Below(&random_, 4) == 0, {}};
+    // The exception of doc/horizon.md: a clock that is behind what the old primary reported.
+    const int64_t reported = *std::max_element(std::begin(d->cursors), std::end(d->cursors));
+    d->promoted = d->promoted && d->highest < reported;
+    if (d->promoted && id <= reported) d->rows[id].read[0] = d->rows[id].read[1] = true;
     ++totals.rows;
     if (!open) disk.replayed_us = Reading().wall_us;
   }
@@ -619,7 +627,7 @@ class World {
     refused_ = true;
     const Advised told = Advice(d);
     // What is ahead by less than that passes before anybody could act.
-    const bool of_future = d.highest > IdAt(d.layout, now_us + policy.clock.max_bridge_us + kWrongUs + kSecond);
+    const bool of_future = d.highest > IdAt(d.layout, now_us + policy.clock.max_bridge_us + 2 * kWrongUs + kSecond);
     if (of_future && !told.behind && !told.future) totals.silent_us += passed_us;
   }
 
@@ -636,9 +644,9 @@ class World {
     for (int i = 0; i < kReaders; ++i) {
       int64_t *cursor = &d->cursors[i];
       int64_t last = *cursor;
-      for (auto row = d->rows.upper_bound(*cursor); row != d->rows.end() && row->first < d->highest; ++row)
+      for (auto row = d->rows.upper_bound(*cursor); row != d->rows.end() && row->first < d->shown; ++row)
         if (row->second.committed) row->second.read[i] = true, last = row->first;
-      *cursor = i == 0 ? std::max(*cursor, d->highest - 1) : last;
+      *cursor = i == 0 ? std::max(*cursor, d->shown - 1) : last;
     }
     // Those of the future may get new ids.
     const int64_t now = IdAt(d->layout, now_us);
@@ -667,10 +675,10 @@ class World {
       StoreLimit(d);
       SampleNode(d);
       ReadRows(d);
-      if (d->highest > IdAt(d->layout, now_us + kWrongUs + kSecond)) totals.told_us += passed_us, d->told_future = true;
+      if (d->shown > IdAt(d->layout, now_us + kWrongUs + kSecond)) totals.told_us += passed_us, d->told_future = true;
       const bool held_back =
           std::any_of(d->rows.begin(), d->rows.end(), [](const auto &r) { return !r.second.committed; });
-      const bool stalls = d->highest < IdAt(d->layout, now_us - 10 * kSecond) && !held_back && d->state.generator.open;
+      const bool stalls = d->shown < IdAt(d->layout, now_us - 10 * kSecond) && !held_back && d->state.generator.open;
       if (IsRight() && now_us - right_since_us_ > 10 * kSecond && stalls) totals.stalled_us += passed_us;
     }
     CheckAdvice(d, passed_us);
@@ -1000,6 +1008,7 @@ void IsPromoted(Schedule *s) {
     w->disk = *saved;
     w->disk.checkpoint_us = checkpoint_us;
     w->disk.replayed_us = replayed_us;
+    w->At(0).promoted = w->At(1).promoted = true;
   });
   // A clock that is behind is an exception: nobody knows here what was reported.
   if (s->Percent(30)) s->Set(s->Span(kMinute, kYear));
