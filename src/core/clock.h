@@ -166,10 +166,12 @@ constexpr void Resume(NodeClock *clock, const ClockReading &now) {
   clock->since.steady_us += more_us;
 }
 
-// A sign of life at a start: what it would show if it had run on.
+// A sign of life at a start: what the wall clock would show if it had run on, or the clock itself
+// if it held a leap. A lead is no sign: it can be of any size.
 constexpr int64_t SignOf(NodeClock clock, const ClockReading &now) {
   Resume(&clock, now);
-  return clock.shown_us + now.steady_us - clock.read.steady_us;
+  const int64_t showed_us = clock.mode == ClockMode::kHeld ? clock.shown_us : clock.read.wall_us;
+  return showed_us + now.steady_us - clock.read.steady_us;
 }
 
 }  // namespace snowflake

@@ -394,8 +394,6 @@ TEST(Clock, HoldsALeapOverARestart) {
   EXPECT_EQ(world.Pass(kMinute), world.wall_us) << "the ten minutes are not counted anew";
 }
 
-// Random readings of random steps. Both clocks stand still at times, the monotonic clock does not
-// count some suspends, and the limits are of all kinds and change.
 // A start reads the clock that a crash left, perhaps with another monotonic clock.
 TEST(Clock, IsASignOfLife) {
   NodeClock clock = {};
@@ -405,7 +403,15 @@ TEST(Clock, IsASignOfLife) {
     EXPECT_EQ(SignOf(clock, {read.wall_us + 5 * kSecond, steady_us}), read.wall_us + 5 * kSecond) << steady_us;
   EXPECT_EQ(SignOf(clock, {read.wall_us - kDay, 30 * kDay}), read.wall_us) << "it is not behind what it showed";
   EXPECT_EQ(SignOf(clock, {read.wall_us + 400 * kDay, kHour + kSecond}), read.wall_us + kSecond);
+  BridgeTo(&clock, read.wall_us + kDay, {kMinute, kDay});
+  EXPECT_EQ(SignOf(clock, {read.wall_us + kSecond, kHour + kSecond}), read.wall_us) << "a lead is no sign";
+  Read(&clock, {{read.wall_us + 400 * kDay, kHour + kSecond}, KnownBy(read)}, {kMinute, kDay});
+  ASSERT_EQ(clock.mode, ClockMode::kHeld);
+  EXPECT_EQ(SignOf(clock, {read.wall_us + 400 * kDay, kHour + kSecond}), clock.shown_us);
 }
+
+// Random readings of random steps. Both clocks stand still at times, the monotonic clock does not
+// count some suspends, and the limits are of all kinds and change.
 
 TEST(Clock, KeepsItsPromisesWhateverTheReadingsAre) {
   const char *given = std::getenv("SNOWFLAKE_SEED");

@@ -88,6 +88,7 @@ class Server {
     right_since_us_ = written_us_ = latest_offset_us_ = 0;
     doubt_told_ = false;
     counts_alone_ = file_->found && file_->counts_alone;
+    takes_signs_ = !counts_alone_;
     if (counts_alone_) latest_offset_us_ = kFarthestUs;
     if (IsInDoubt(time)) WriteIfDue(time, true);
     return time;
@@ -114,7 +115,8 @@ class Server {
   }
   // NoteSignOfLife()
   void Note(int64_t sign_us, int64_t steady_us) {
-    if (!counts_alone_) NoteSign(&known, sign_us, steady_us);
+    if (takes_signs_) NoteSign(&known, sign_us, steady_us);
+    takes_signs_ = false;
   }
   // ConfirmServerClock()
   void Confirm(const ServerTime &time) {
@@ -122,6 +124,7 @@ class Server {
     latest_offset_us_ = std::max(latest_offset_us_, time.known.offset_us);
     Write(confirmed, MayOthersBeWrong(confirmed));
     known = confirmed.known;
+    takes_signs_ = false;
   }
 
  private:
@@ -154,7 +157,7 @@ class Server {
   const Disk *disk_ = nullptr;
   ClockReading first_ = {};  // SinceFirstStart()
   int64_t latest_offset_us_ = 0, right_since_us_ = 0, written_us_ = 0;
-  bool counts_alone_ = false, doubt_told_ = false;
+  bool counts_alone_ = false, takes_signs_ = false, doubt_told_ = false;
 };
 
 // --- What is counted ---

@@ -86,6 +86,11 @@ constexpr uint32_t kEach[] = {kAdviceIds,        kAdviceNumbers,    kAdviceGuard
                               kAdviceFewWorkers, kAdviceFewKeepers, kAdvicePassword, kAdviceNoBox,
                               kAdviceMaskKeys,   kAdviceDoubt,      kAdviceBehind,   kAdviceFuture};
 
+// Whether the horizon is right if what the server knows is.
+bool IsPresent(const Advised &advised) {
+  return advised.horizon_us - KnownUs(advised.time.known, advised.time.reading.steady_us) <= kWrongUs;
+}
+
 const char *KnownTimeText(const Advised &advised) {
   return Time(KnownUs(advised.time.known, advised.time.reading.steady_us));
 }
@@ -132,8 +137,8 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
     case kAdviceBehind:
       return {psprintf("the clock shows %s, but by what this server knows it is %s", Time(advised.time.reading.wall_us),
                        KnownTimeText(advised)),
-              psprintf("If the clock is wrong, set it right, and nothing else is to be done. If it is right, call "
-                       "snowflake_confirm_clock()%s",
+              psprintf("If the clock is wrong, set it right%s. If it is right, call snowflake_confirm_clock()%s",
+                       IsPresent(advised) ? ", and nothing else is to be done" : "",
                        advised.horizon_us == 0 ? "."
                                                : psprintf(", and then snowflake_reset_horizon(), because the horizon "
                                                           "is of %s.",
@@ -141,10 +146,10 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
     case kAdviceFuture:
       return {
           psprintf(
-              "the horizon is of the future, %s: the clock was wrong, and rows with ids below the horizon are refused "
-              "or missed",
+              "the horizon is of the future, %s: the clock is wrong, or was, and rows with ids below the horizon are "
+              "refused or missed",
               Time(advised.horizon_us)),
-          "If the clock is right now, call snowflake_reset_horizon(). Then reset the readers, and give the rows that "
+          "When the clock is right, call snowflake_reset_horizon(). Then reset the readers, and give the rows that "
           "snowflake_check() lists as of the future new ids."};
     default:
       return {psprintf("%d databases of this server issue ids, and there are %d background workers", advised.databases,

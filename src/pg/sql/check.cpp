@@ -147,7 +147,8 @@ const char *ProblemText(const IdCheck &check, IdProblem problem) {
   switch (problem) {
     case IdProblem::kNone: break;
     case IdProblem::kForeign: return "not of this database's layout";
-    case IdProblem::kFuture: return check.is_behind ? "ahead of the clock, which is behind" : "of the future";
+    case IdProblem::kFuture:
+      return check.is_behind ? "ahead of the clock, which is behind what was known" : "of the future";
     case IdProblem::kNeverAssigned:
       return check.compares ? "never allocated by this registry" : "not compared: the registry is in another database";
   }

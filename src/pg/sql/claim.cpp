@@ -82,7 +82,7 @@ AttrNumber ClaimedColumn(FunctionCallInfo fcinfo, const TriggerData *trigger) {
                                        Long(claimed.horizon), Time(layout.UnixUsOf(claimed.horizon)))
                            : errdetail("No horizon is below 0, so readers would miss this row."),
        future == Future::kWrong
-           ? errhint("The clock was wrong. If it is right now, a superuser can call snowflake_reset_horizon().")
+           ? errhint("The clock is wrong, or was. When it is right, a superuser can call snowflake_reset_horizon().")
        : future == Future::kClockIsBehind
            ? errhint("The clock is behind what this server knows of the time: see advice in snowflake_status.")
        : claimed.own

@@ -186,7 +186,7 @@ bool WriteClockRecord(const ClockRecord &record, bool durably) {
                        (durably ? durable_rename(kNewClock, kClock, DEBUG1) : rename(kNewClock, kClock)) == 0;
   if (!written && !logged)
     ereport(WARNING, (errcode_for_file_access(), errmsg("could not write file \"%s\": %m", kClock),
-                      errdetail("If the server is restarted now, it may believe a wrong clock.")));
+                      errdetail("The horizon of ids does not rise until this file is written.")));
   logged = !written;
   return written;
 }

@@ -114,7 +114,7 @@ bool WriteIfDue(const ServerTime &time, bool last) {
   if (!last && was_written && IsInDoubt(time) == server->doubt_told) return true;
   const bool counts_alone = MayOthersBeWrong(time);
   TellOnce(time);
-  return Write(time, counts_alone, last || counts_alone != server->counts_alone);
+  return Write(time, counts_alone, last || counts_alone || server->counts_alone);
 }
 
 }  // namespace
@@ -136,9 +136,13 @@ ServerTime StartServerClock(const ClockReading &reading, int64_t sign_us) {
     known = KnownBySign(newest_us, reading.steady_us);
   }
   const ServerTime time = {reading, IfKnown(known, reading)};
-  WithMutex(server, [&]() SNOWFLAKE_HOLDS(server->mutex) { server->known = time.known; });
+  const bool alone = found && record.counts_alone;
+  WithMutex(server, [&]() SNOWFLAKE_HOLDS(server->mutex) {
+    server->known = time.known;
+    server->takes_signs = !alone;
+  });
   LWLockAcquire(&server->file_lock, LW_EXCLUSIVE);
-  server->counts_alone = found && record.counts_alone;
+  server->counts_alone = alone;
   if (server->counts_alone) server->latest_offset_us = kFarthestUs;
   // Before this life writes a sign by it.
   if (IsInDoubt(time)) WriteIfDue(time, true);
@@ -174,19 +178,19 @@ bool MayBeRight(const NodeClock &clock) {
 bool KeepServerClock(bool last) {
   const ServerTime time = ReadTime();
   if (time.known.read_us == 0) return true;
-  if (!LWLockConditionalAcquire(&server->file_lock, LW_EXCLUSIVE)) return false;
+  // Another process is writing it: a disk that hangs is to stop no other keeper.
+  if (!LWLockConditionalAcquire(&server->file_lock, LW_EXCLUSIVE)) return !IsInDoubt(time);
   const bool kept = WriteIfDue(time, last);
   LWLockRelease(&server->file_lock);
   return kept;
 }
 
 void NoteSignOfLife(int64_t sign_us) {
-  LWLockAcquire(&server->file_lock, LW_SHARED);
-  const bool counts_alone = server->counts_alone;
-  LWLockRelease(&server->file_lock);
   const int64_t now_us = SteadyUs();
-  if (counts_alone) return;
-  WithMutex(server, [&]() SNOWFLAKE_HOLDS(server->mutex) { NoteSign(&server->known, sign_us, now_us); });
+  WithMutex(server, [&]() SNOWFLAKE_HOLDS(server->mutex) {
+    if (server->takes_signs) NoteSign(&server->known, sign_us, now_us);
+    server->takes_signs = false;
+  });
 }
 
 bool ConfirmServerClock(const ServerTime &time) {
@@ -195,7 +199,11 @@ bool ConfirmServerClock(const ServerTime &time) {
   // The former time has left signs of life, too.
   server->latest_offset_us = Max(server->latest_offset_us, time.known.offset_us);
   const bool written = Write(confirmed, MayOthersBeWrong(confirmed), true);
-  if (written) WithMutex(server, [&]() SNOWFLAKE_HOLDS(server->mutex) { server->known = confirmed.known; });
+  if (written)
+    WithMutex(server, [&]() SNOWFLAKE_HOLDS(server->mutex) {
+      server->known = confirmed.known;
+      server->takes_signs = false;
+    });
   LWLockRelease(&server->file_lock);
   return written;
 }

@@ -27,6 +27,7 @@ namespace snowflake {
 struct ServerClock {
   Spinlock mutex;
   KnownTime known SNOWFLAKE_GUARDED_BY(mutex);
+  bool takes_signs SNOWFLAKE_GUARDED_BY(mutex);  // of life that are found after the start
   LWLock file_lock;
   int64_t latest_offset_us;  // of a wrong clock that may have left signs; 0: of none
   int64_t right_since_us;    // when it was found to be right again, by the wall clock; 0: it was not
@@ -58,7 +59,7 @@ bool MayBeRight(const NodeClock &clock);
 // it should, because another process is writing it, or it cannot be written.
 bool KeepServerClock(bool last);
 
-// Of a keeper, once, after recovery.
+// Of a keeper, after recovery; only the first counts.
 void NoteSignOfLife(int64_t sign_us);
 
 // The operator says that the wall clock is right. False: the file could not be written, and nothing

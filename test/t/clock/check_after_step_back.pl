@@ -41,7 +41,7 @@ value("DELETE FROM kept WHERE id > $id");
 move_clock($server, -$hour_s);
 ok(wait_until('an id', sub { $id = value('INSERT INTO kept DEFAULT VALUES RETURNING id') }), 'an hour back: ids go on');
 cmp_ok(value('SELECT clock_lead_seconds FROM snowflake_metrics'), '>', 3000, '... an hour ahead of the clock');
-is(found(), 'ahead of the clock, which is behind|3', '... which is behind what the server knows');
+is(found(), 'ahead of the clock, which is behind what was known|3', '... as they are');
 is(value('SELECT snowflake_confirm_clock()'), 't', '... until it is confirmed');
 is(found(), 'of the future|3', '... and then they are of the future');
 is(raise($id), '22023', '... and are refused');
