@@ -25,14 +25,16 @@ choose_user() {
   fi
 }
 
-# as_user COMMAND...: runs the command without privileges, with the work folder as its home. In
-# background commands bash ignores some signals, so their default actions are restored. With
-# `in_place=exec` the shell becomes the command.
-as_user() {
+# become COMMAND...: the shell becomes the command, without privileges, with the work folder as its
+# home. In background commands bash ignores some signals, so their default actions are restored.
+become() {
   set -- env --default-signal="INT,QUIT" HOME="$work" TMPDIR="$work/tmp" "$@"
   if [[ -n $unprivileged_user ]]; then set -- runuser -u "$unprivileged_user" -- "$@"; fi
-  ${in_place:-} "$@"
+  exec "$@"
 }
+
+# as_user COMMAND...: runs the command in that way.
+as_user() { (become "$@"); }
 
 # Whether enough memory is available for the servers of all tests.
 memory_has_room() { [[ $(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) -ge $((10 << 20)) ]]; }

@@ -33,7 +33,8 @@ for my $case (@cases)
 	my $folder = folder_of($case->{said}) or die "$case->{name} named no folder: $case->{said} $case->{errors}\n";
 	isnt($case->{status}, 0, "$case->{name}: the exit status of an interrupted run is not 0");
 	my ($last) = "$case->{said}$case->{errors}" =~ /([^\n]*)\n\z/;
-	like($last, qr/^interrupted, so not every test was run: of those that were, \d+ passed and 0 failed$/, '... its last line says so');
+	like($last, qr/^interrupted, so not every test was run: of those that were, \d+ passed and 0 failed$/, '... its last line says so')
+	  or diag("$case->{said}\n$case->{errors}");
 	unlike($case->{said}, qr/^FAILED/m, '... and nothing is called failed') or diag($case->{said});
 	is(processes_in($folder), '', '... no process is left');
 	if ($case->{name} eq 'kept')
