@@ -64,7 +64,7 @@ is($window, "3600000\n", '... and is an hour at most');
 } 120000, 60000, 20000);
 is($window, "t\nt\nt\n", '... also by a clock that is an hour ahead');
 my ($out) = run_as('hostile', "SELECT ids.snowflake_lease_acquire('x', 0, $tick, '1 s', sha256(uuid_send(gen_random_uuid())), 0, NULL) \\g /dev/null\n" x 30);
-is(sql(q{SELECT count(*) FROM ids.snowflake_registry r JOIN pg_roles o ON o.oid = r.role WHERE o.rolname = 'hostile' AND r.window_end > } . $tick), '16', 'and no role has more leases than it may');
+is(sql(q{SELECT count(*) FROM ids.snowflake_registry r JOIN pg_roles o ON o.oid = r.role WHERE o.rolname = 'hostile'}), '16', 'and no role has more leases than it may');
 
 honest_nodes_are_well();
 done_testing();

@@ -41,7 +41,8 @@ value($server, q{
 	DECLARE
 		start bigint := own * 1000000000 + 1; name text := 'segment ' || own;
 	BEGIN
-		WHILE clock_timestamp() < until LOOP
+		FOR round IN 1 .. 1000000 LOOP
+			EXIT WHEN clock_timestamp() > until AND round > 4;
 			PERFORM snowflake_create_segment(name, start => start, step => 10, max_step => 10);
 			COMMIT;
 			FOR i IN 1 .. 5 LOOP
