@@ -50,9 +50,9 @@ subtest 'a run is timed by the steady clock, whatever the wall clock does (G9)' 
 		$next_tick += $back;
 		$_->quit for $session, $other;
 	}
-	my ($session, $tick, $last) = session_with_run();
-	# The keeper would notice the step, and end the run, before a slow machine calls.
 	my ($keeper) = columns('keeper_pid');
+	my ($session, $tick, $last) = session_with_run();
+	# It would notice the step, and end the run, before a slow machine calls.
 	kill 'STOP', $keeper;
 	stand_at($tick - 3_600_000);
 	my ($id) = numbers($session, 1);
