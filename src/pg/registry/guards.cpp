@@ -102,7 +102,11 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
   const bool insert = TRIGGER_FIRED_BY_INSERT(trigger->tg_event);
   const bool remove = TRIGGER_FIRED_BY_DELETE(trigger->tg_event);
   HeapTuple result = TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newtuple : trigger->tg_trigtuple;
-  if (SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA) {
+  const bool replica = SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
+  // What becomes of the row depends on whether there is one.
+  if (insert && (Is(table, "snowflake_layout") || (Is(table, "snowflake_segment") && !replica)))
+    LockInserts(extension, RelationGetRelid(table));
+  if (replica) {
     if (TakeFirstLayout(trigger)) return result;
     if (!IsLogicalWorker())
       ereport(WARNING, (errmsg("what replication writes to table \"%s\" is discarded", RelationGetRelationName(table)),

@@ -27,6 +27,13 @@ bool HasLayout(const Tables &tables) {
   return Rows() > 0;
 }
 
+// If there is none, nobody else stores one before this transaction has ended.
+bool FindLayout(const Tables &tables) {
+  if (HasLayout(tables)) return true;
+  LockInserts(tables.extension, tables.layout);
+  return HasLayout(tables);
+}
+
 void WriteLayout(const Tables &tables, const Layout &layout, bool replace) {
   Datum values[kLayoutColumnCount];
   Oid types[kLayoutColumnCount];
@@ -43,7 +50,7 @@ void WriteLayout(const Tables &tables, const Layout &layout, bool replace) {
 
 // The first lease stores the default layout.
 Layout EnsureLayout(const Tables &tables) {
-  if (!HasLayout(tables)) WriteLayout(tables, kDefaultLayout, false);
+  if (!FindLayout(tables)) WriteLayout(tables, kDefaultLayout, false);
   const Layout layout = ReadLayout(tables.layout);
   CheckLayout(layout, true);
   return layout;
@@ -590,7 +597,7 @@ void ProtocolSetLayout(Oid extension, const Layout &layout) {
   // Before the row, as an acquire does: otherwise the two could wait for each other.
   LockRegistry(tables);
   AsOwner(tables, [&] {
-    const bool there = HasLayout(tables);
+    const bool there = FindLayout(tables);
     if (there && ReadLayout(tables.layout) == layout) return;
     WriteLayout(tables, layout, there);
   });

@@ -144,6 +144,8 @@ void JoinQueue(Oid extension, Queue queue) {
   LockPart(extension, AuthIdRelationId, GetSessionUserId(), static_cast<uint16>(queue));
 }
 
+void LockInserts(Oid extension, Oid table) { LockPart(extension, RelationRelationId, table, 1); }
+
 void LockRegistry(const Tables &tables, LOCKMODE mode) {
   // The mark of a clean shutdown waits for extends, which may themselves join the queue.
   if (mode == ShareUpdateExclusiveLock) JoinQueue(tables.extension, Queue::kRegistry);

@@ -50,6 +50,10 @@ void LockPart(Oid extension, Oid classid, Oid object, uint16 part);
 // in it.
 void JoinQueue(Oid extension, Queue queue);
 
+// Waits for another transaction that inserts a layout or a segment, and lets none insert until this
+// one ends. It comes before a look whether there is one: a look sees only what is committed.
+void LockInserts(Oid extension, Oid table);
+
 // The registry's lock, which orders calls: a lock on the table that each of them writes to. With
 // ShareUpdateExclusiveLock, one session of a role waits for it at a time.
 void LockRegistry(const Tables &tables, LOCKMODE mode = ShareUpdateExclusiveLock);
