@@ -112,6 +112,8 @@ CREATE TABLE snowflake_origin (
     leases_begun      bigint NOT NULL DEFAULT 0,
     jumped_from       bigint NOT NULL DEFAULT 0,
     jumped_to         bigint NOT NULL DEFAULT 0,
+    stepped_from      bigint NOT NULL DEFAULT 0,
+    stepped_to        bigint NOT NULL DEFAULT 0,
     raised_tick       bigint NOT NULL DEFAULT -1,
     longest_us        bigint NOT NULL DEFAULT 0,
     settling_us       bigint NOT NULL DEFAULT 0,
@@ -147,6 +149,11 @@ COMMENT ON COLUMN snowflake_origin.jumped_from IS
     'Lease ids above this one and up to jumped_to were skipped when the server was started or '
     'promoted, or the database copied. A node that names one holds a lost lease.';
 COMMENT ON COLUMN snowflake_origin.jumped_to IS 'Last lease id that was skipped';
+COMMENT ON COLUMN snowflake_origin.stepped_from IS
+    'Lease ids above this one and up to stepped_to were skipped when the wall clock stepped, as '
+    'it does if a virtual machine is reverted with its memory. A node that names one holds a '
+    'lost lease.';
+COMMENT ON COLUMN snowflake_origin.stepped_to IS 'Last lease id that was skipped then';
 COMMENT ON COLUMN snowflake_origin.raised_tick IS
     'Highest tick that snowflake_raise() has excluded for all nodes, or -1';
 COMMENT ON COLUMN snowflake_origin.longest_us IS
@@ -341,9 +348,9 @@ ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
 COMMENT ON TRIGGER snowflake_guard ON snowflake_origin IS 'Only the protocol writes to the table';
 CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
     UPDATE OF singleton, system_identifier, timeline, started_at, database_oid, clean_at,
-        last_lease_id, leases_begun, jumped_from, jumped_to, raised_tick, longest_us, settling_us,
-        settling_left_us, counted_us, settles_until, floor_at, loss_known, settle_called_at,
-        clock_offset_us, clock_since_us, step_offset_us, step_since_us
+        last_lease_id, leases_begun, jumped_from, jumped_to, stepped_from, stepped_to, raised_tick,
+        longest_us, settling_us, settling_left_us, counted_us, settles_until, floor_at, loss_known,
+        settle_called_at, clock_offset_us, clock_since_us, step_offset_us, step_since_us
     ON snowflake_origin
     FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
 ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard_table;

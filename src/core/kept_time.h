@@ -48,15 +48,20 @@ constexpr int64_t EarliestUs(const KeptTime &time, const ClockReading &reading) 
   return held_us < reading.wall_us ? held_us : reading.wall_us;
 }
 
+// Whether the wall clock has stepped since the reading that the record has last.
+constexpr bool HasStepped(const KeptTime &time, const ClockReading &reading) {
+  return time.since_us != 0 && IsPossible(reading) &&
+         IsOffBy(reading, time.step_since_us != 0 ? time.step_offset_us : time.offset_us);
+}
+
 // What this reading makes of it. A step that is taken back is a step, too: the clock is not sure.
 constexpr KeptTime After(KeptTime time, const ClockReading &reading) {
   SNOWFLAKE_ASSERT(reading.steady_us > 0);  // or its step would be none
   if (!IsPossible(reading)) return time;
   if (time.since_us == 0) return KeptSince(reading);
-  const bool stepped = time.step_since_us != 0;
-  if (!IsOffBy(reading, time.offset_us)) return stepped ? KeptTime{time.offset_us, reading.steady_us, 0, 0} : time;
-  if (!stepped || IsOffBy(reading, time.step_offset_us))
-    return {time.offset_us, time.since_us, OffsetUs(reading), reading.steady_us};
+  if (!IsOffBy(reading, time.offset_us))
+    return time.step_since_us != 0 ? KeptTime{time.offset_us, reading.steady_us, 0, 0} : time;
+  if (HasStepped(time, reading)) return {time.offset_us, time.since_us, OffsetUs(reading), reading.steady_us};
   if (reading.steady_us - time.step_since_us < kHoldUs) return time;
   return {time.step_offset_us, time.step_since_us, 0, 0};
 }

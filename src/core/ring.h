@@ -16,6 +16,8 @@
 //    original. So it goes on at a random slot of the farther half of the common part, in the other
 //    direction: away from what the same files acquired elsewhere, which went on from the old slot.
 //    What never acquired anything may be a template of many, and begins at a random slot.
+//    A server that was reverted with its memory has the same life, and its wall clock steps as soon
+//    as it is set right: from then on this holds as after a restart.
 // 6. Settling lasts as long as any lease can that the registry may have assigned. Until its end
 //    nothing expires, because a lost extend makes a row look older than its lease.
 // 7. Settling is counted by the monotonic clock. What is left is recorded every second, because a
@@ -39,8 +41,12 @@ inline constexpr int64_t kLeaseIdStride = int64_t{1} << 22;
 // servers with the same files use the same ids. The random bits above choose the slot.
 inline constexpr uint64_t kMostStrides = 1 << 14;
 
-// Lease ids that nodes name raise the registry's own by no more in one life, so that a role cannot
-// use up the numbers. Five hundred lost lives fit in, and 2^16 such raises into the lease ids.
+// Spreads a time over 64 bits.
+inline constexpr uint64_t kMixer = 0x9E3779B97F4A7C15u;
+
+// Lease ids that nodes name raise the registry's own by no more in one life, or after one step of
+// the clock, so that a role cannot use up the numbers. Five hundred lost lives fit in, and 2^16 such
+// raises into the lease ids.
 inline constexpr int64_t kFarthestRaise = int64_t{1} << 46;
 
 // How often a registry records how long it settles yet: a start of its server repeats that much.
@@ -59,6 +65,13 @@ struct Here {
   ClockReading clock;
 };
 
+// Lease ids above the one, up to the other: only lost leases have them.
+struct SkippedIds {
+  int64_t from, to;
+
+  constexpr bool Has(int64_t lease_id) const { return lease_id > from && lease_id <= to; }
+};
+
 // What the registry has recorded about itself: snowflake_origin.
 struct Origin {
   bool found;
@@ -70,8 +83,9 @@ struct Origin {
   int64_t database_oid;
   int64_t clean_us;  // when it was shut down cleanly; 0: it was not, or something came after
 
-  int64_t last_lease_id;           // the highest of a lease that is not lost
-  int64_t jumped_from, jumped_to;  // ids above the one, up to the other, are only of lost leases
+  int64_t last_lease_id;  // the highest of a lease that is not lost
+  SkippedIds jumped;      // when the life began, ...
+  SkippedIds stepped;     // ... and when the wall clock stepped
   int64_t leases_begun;            // as many are in the registry, or have left it for a watermark
   Tick raised_tick;
 
@@ -129,7 +143,7 @@ enum class Place {
   kAny,
 };
 
-// The id from which a life goes on.
+// The id from which they go on.
 constexpr int64_t JumpFrom(int64_t last, int64_t common, Place place, uint64_t random) {
   if (last >= kHighestLeaseId) return last;
   const int64_t chance = static_cast<int64_t>(random / kMostStrides);
@@ -148,6 +162,23 @@ constexpr int64_t JumpFrom(int64_t last, int64_t common, Place place, uint64_t r
   return next;
 }
 
+// If nothing was assigned since ids were skipped last, what was skipped then stays skipped. A
+// virtual machine that is reverted to one snapshot twice has the same random numbers again, but not
+// the same time.
+constexpr void Skip(Origin *origin, SkippedIds *skipped, const Here &here, int64_t ring_size, Place place,
+                    uint64_t random) {
+  const uint64_t mixed = random ^ static_cast<uint64_t>(here.clock.wall_us) * kMixer;
+  if (origin->last_lease_id != skipped->to) skipped->from = origin->last_lease_id;
+  skipped->to = origin->last_lease_id = JumpFrom(origin->last_lease_id, CommonSize(ring_size), place, mixed);
+}
+
+// Its leases prove no other loss.
+constexpr void ForgetLoss(Origin *origin) {
+  origin->jumped.from = origin->jumped.to;
+  origin->stepped.from = origin->stepped.to;
+  origin->loss_known = false;
+}
+
 // To be called unless IsInPlace(). Returns the loss that it notices. A database that was copied is
 // like a server that was restarted: nothing was lost, and its original goes on.
 constexpr Loss BeginLife(Origin *origin, const Here &here, int64_t ring_size, uint64_t random) {
@@ -155,16 +186,13 @@ constexpr Loss BeginLife(Origin *origin, const Here &here, int64_t ring_size, ui
   const bool restarted = same_system && origin->timeline == here.timeline;
   const bool lossless = restarted || WasHandedOver(*origin, here);
   const Place place = origin->started_us == 0 ? Place::kAny : restarted ? Place::kFarther : Place::kSame;
-  // If the last life neither assigned anything nor noticed a loss, what it skipped stays skipped.
-  if (origin->loss_known || origin->last_lease_id != origin->jumped_to) origin->jumped_from = origin->last_lease_id;
-  origin->last_lease_id = JumpFrom(origin->last_lease_id, CommonSize(ring_size), place, random);
-  origin->jumped_to = origin->last_lease_id;
+  if (origin->loss_known) ForgetLoss(origin);
+  Skip(origin, &origin->jumped, here, ring_size, place, random);
   origin->system_identifier = here.system_identifier;
   origin->timeline = here.timeline;
   origin->started_us = here.started_us;
   origin->database_oid = here.database_oid;
   origin->clean_us = 0;
-  origin->loss_known = false;
   origin->counted_us = here.clock.steady_us;
   origin->time = KeptSince(here.clock);
   if (lossless) return Loss::kNone;
@@ -180,15 +208,19 @@ constexpr int64_t PromotionsSince(const Origin &record, const Here &here, Loss l
 
 // --- Settling ---
 
-// The highest lease id that ids rise above in this life. One beyond it proves a loss, too, but its
-// lease is not adopted, and its node acquires another one.
-constexpr int64_t HighestRaise(const Origin &origin) { return origin.jumped_to + kFarthestRaise; }
+constexpr const SkippedIds &NewestSkipped(const Origin &origin) {
+  return origin.stepped.to > origin.jumped.to ? origin.stepped : origin.jumped;
+}
+
+// The highest lease id that ids rise above before they skip the next time. One beyond it proves a
+// loss, too, but its lease is not adopted, and its node acquires another one.
+constexpr int64_t HighestRaise(const Origin &origin) { return NewestSkipped(origin).to + kFarthestRaise; }
 
 // Whether a node with this lease proves an unknown loss of commits, or ids have to rise.
 constexpr bool IsEvidence(const Origin &origin, int64_t named) {
   if (named > origin.last_lease_id)
     return named <= kHighestLeaseId && (!origin.loss_known || named <= HighestRaise(origin));
-  return !origin.loss_known && named > origin.jumped_from && named <= origin.jumped_to;
+  return !origin.loss_known && (origin.jumped.Has(named) || origin.stepped.Has(named));
 }
 
 // Ids go on above all that were lost with this one. Two strides keep the direction.
@@ -204,6 +236,16 @@ constexpr int64_t SettlingLeftUs(const Origin &origin, const Here &here) {
 
 constexpr bool IsFloorDue(const Origin &origin, const Here &here) {
   return origin.settling_us > 0 && SettlingLeftUs(origin, here) == 0 && IsConfirmed(origin.time, here.clock);
+}
+
+// To be called before PassTime(), with a record of this life: if the wall clock has stepped against
+// the monotonic one, ids skip as at a restart. While the registry settles, it has noticed the loss.
+constexpr void NoticeStep(Origin *origin, const Here &here, int64_t ring_size, uint64_t random) {
+  SNOWFLAKE_ASSERT(IsInPlace(*origin, here));
+  if (!HasStepped(origin->time, here.clock)) return;
+  if (origin->loss_known && SettlingLeftUs(*origin, here) == 0) ForgetLoss(origin);
+  SkippedIds *skipped = origin->last_lease_id == origin->jumped.to ? &origin->jumped : &origin->stepped;
+  Skip(origin, skipped, here, ring_size, Place::kFarther, random);
 }
 
 // The floor is of the present, less what a node's clock may be behind. So with clocks that are
@@ -269,7 +311,7 @@ struct Settling {
 constexpr Settling SettlingOf(const Origin &origin, const Here &here, bool noticed) {
   const int64_t left_us = SettlingLeftUs(origin, here), second_us = origin.settling_us / 2;
   if (left_us == 0) return {};
-  const uint64_t start = static_cast<uint64_t>(origin.started_us) * 0x9E3779B97F4A7C15u >> 32;
+  const uint64_t start = static_cast<uint64_t>(NewestSkipped(origin).to) * kMixer >> 32;
   const int64_t until_us = here.clock.wall_us + left_us;
   return {true, noticed, left_us > second_us, origin.timeline % 2 != 0, start, until_us - second_us, until_us};
 }
@@ -541,7 +583,7 @@ constexpr Tick EndForExtend(const Layout &layout, const ExtendRequest &request) 
 // of another lost lease.
 constexpr bool MayAdopt(const Layout &layout, const ExtendRequest &request, const Origin &origin, Tick watermark) {
   const Tick held_until = HeldUntil(layout, request.held_until);
-  const bool lost = request.lease_id > origin.jumped_from || held_until > FromEpoch(request.now);
+  const bool lost = request.lease_id > NewestSkipped(origin).from || held_until > FromEpoch(request.now);
   return lost && request.lease_id > 0 && request.lease_id <= origin.last_lease_id && request.worker >= 0 &&
          request.worker < layout.worker_count() && request.window_start > watermark && request.window_start >= 0 &&
          request.window_start < held_until;

@@ -39,6 +39,11 @@
  * After a restart, acquires begin anywhere in the common part. A second claim is that a lost lease
  * whose worker id is free is adopted. With -DREPORTED the operator reports the loss at once.
  *
+ * With -DSTEPPED the lost state is not noticed by a lost lease alone: the registry's machine was
+ * reverted with its memory, and its wall clock has been set right since. So the next acquires begin
+ * in the farther half of the common part, in the other direction, whoever makes them. The claim holds
+ * as long as no more than half of the common part is used, by lost leases and others (HALF_USED).
+ *
  * Each rule that can be broken has a flag, and spin must then find a counterexample: see #ifdef,
  * and `runs`.
  */
@@ -104,6 +109,13 @@ unsigned restarts : 2;            /* while it hangs; 2: more than one */
 #endif
 bit unnoticed;                    /* the registry does not know yet that it has failed over */
 bit in_doubt;                     /* no timeline shows this, and rows are missing or too short */
+#ifdef STEPPED
+bit back;                         /* acquires go down in the common part */
+bit since;                        /* a worker id was in use before the loss, or was acquired after it */
+#define FORTH(at) (back -> (at + COMMON - 1) % COMMON : (at + 1) % COMMON)
+#else
+#define FORTH(at) ((at + 1) % COMMON)
+#endif
 
 unsigned settles : 3;             /* for so many ticks */
 unsigned kept_settles : 3;
@@ -119,6 +131,18 @@ hidden byte p, q, best, many, n, adopts;  /* scratch, dead between two steps */
 #define DOUBTFUL false
 #else
 #define DOUBTFUL in_doubt
+#endif
+#ifdef STEPPED
+#ifdef HALF_USED
+#define HAS_ROOM true
+#else
+/* with four worker ids, one of them lost */
+#define TAKEN(at) (place[at].holder || place[at].ruled_out)
+#define ALL_TAKEN (TAKEN(0) + TAKEN(1) + TAKEN(2) + TAKEN(3))
+#define HAS_ROOM (ALL_TAKEN + LOSS + since < COMMON / 2)
+#endif
+#else
+#define HAS_ROOM false
 #endif
 #define MAY_COMMIT (!hangs || lost < LOSS)
 #ifdef NEAR_ONLY
@@ -232,7 +256,11 @@ inline Scan(low, high, from) {
      :: place[q].holder == 0 && FITS(q) -> best = q
      :: else
      fi;
+#ifdef STEPPED
+     q = (low > 0 -> (q + 1 == high -> low : q + 1) : FORTH(q));
+#else
      q = (q + 1 == high -> low : q + 1);
+#endif
      many--
   od
 }
@@ -302,7 +330,10 @@ proctype World() {
 
   /* the standby hangs: commits from now on are lost with the failover */
   :: atomic { !hangs && failovers < FAILOVERS ->
-       COPY(kept, place); kept_last = last; kept_settles = settles; hangs = 1
+       COPY(kept, place); kept_last = last; kept_settles = settles; hangs = 1;
+#if defined(STEPPED) && !defined(HALF_USED)
+       since = (ALL_TAKEN > 0)
+#endif
      }
 
 #ifdef RESTARTS
@@ -331,6 +362,15 @@ proctype World() {
 #endif
 #ifdef REPORTED
        Settle();
+#endif
+#ifdef STEPPED
+#ifndef NO_SKIP
+       back = 1;
+       if
+       :: last = (last + COMMON / 2 - 1) % COMMON
+       :: last = (last + COMMON - 2) % COMMON
+       fi;
+#endif
 #endif
        failovers++
      }
@@ -388,13 +428,16 @@ inline Close(who) {
 proctype ANode(byte me) {
   do
   /* acquire */
-  :: atomic { !node[me].open && MAY_COMMIT && (!DOUBTFUL || node[me].lost) ->
+  :: atomic { !node[me].open && MAY_COMMIT && (!DOUBTFUL || node[me].lost || HAS_ROOM) ->
        Look(me);
+#ifdef STEPPED
+       since = since || in_doubt;
+#endif
        Choose();
        if
        :: best < RING && place[best].ruled_out + LENGTH <= BEYOND ->
           if
-          :: best < COMMON -> last = (best + 1) % COMMON
+          :: best < COMMON -> last = FORTH(best)
           :: else
           fi;
           place[best].holder = NOBODYS; place[best].left = place[best].ruled_out + LENGTH;

@@ -227,7 +227,7 @@ TEST(Extremes, ARegistryBearsAnyRequest) {
                                     false};
       EXPECT_LE(EndForExtend(layout, extend), last + 1);
       Origin origin = {};
-      origin.jumped_from = extremes.Near({kHighestLeaseId});
+      origin.jumped.from = extremes.Near({kHighestLeaseId});
       origin.last_lease_id = extremes.Near({kHighestLeaseId});
       MayAdopt(layout, extend, origin, watermark);
       Tick released = 0;

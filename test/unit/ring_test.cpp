@@ -206,8 +206,8 @@ TEST(Life, WithoutALeaseLeavesSkippedIdsSkipped) {
   const Origin found = origin;
   BeginLife(&origin, second, kRing, 4);
   EXPECT_TRUE(IsEvidence(origin, 101));
-  EXPECT_TRUE(IsEvidence(origin, found.jumped_to));
-  EXPECT_TRUE(IsEvidence(origin, origin.jumped_to));
+  EXPECT_TRUE(IsEvidence(origin, found.jumped.to));
+  EXPECT_TRUE(IsEvidence(origin, origin.jumped.to));
   origin = found;
   origin.loss_known = true;
   BeginLife(&origin, second, kRing, 4);
@@ -215,7 +215,7 @@ TEST(Life, WithoutALeaseLeavesSkippedIdsSkipped) {
   origin = found;
   ++origin.last_lease_id;
   BeginLife(&origin, second, kRing, 4);
-  EXPECT_FALSE(IsEvidence(origin, origin.jumped_from)) << "it was assigned";
+  EXPECT_FALSE(IsEvidence(origin, origin.jumped.from)) << "it was assigned";
 }
 
 TEST(Life, AnyNumberOfLostLivesLeadsToIdsThatLeaseIdsRiseAbove) {
@@ -253,6 +253,153 @@ TEST(Life, ARoleCanRaiseLeaseIdsOnlySoFar) {
   BeginLife(&origin, {7, 2, 11, kDatabase, kClock}, kRing, 4);
   EXPECT_GT(HighestRaise(origin), kHighestLeaseId) << "nothing overflows";
   EXPECT_FALSE(IsEvidence(origin, std::numeric_limits<int64_t>::max()));
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Steps of the wall clock
+// ---------------------------------------------------------------------------------------------------------------------
+
+Here Stepped(int64_t by_us, int64_t passed_us = 0) {
+  Here here = There(passed_us);
+  here.clock.wall_us += by_us;
+  return here;
+}
+
+TEST(Step, SkipsIdsOnce) {
+  for (int64_t by_us : {2 * kSecondUs, -2 * kSecondUs}) {
+    Origin origin = Recorded();
+    NoticeStep(&origin, Stepped(by_us / 2), kRing, 3);
+    EXPECT_EQ(origin.last_lease_id, 100) << "clocks are slewed";
+    NoticeStep(&origin, Stepped(by_us), kRing, 3);
+    const int64_t to = origin.last_lease_id;
+    EXPECT_GT(to, 100);
+    EXPECT_NE(TurnsBack(to), TurnsBack(100));
+    EXPECT_EQ(origin.jumped.to, 0);
+    EXPECT_TRUE(IsEvidence(origin, 101));
+    EXPECT_TRUE(IsEvidence(origin, to));
+    EXPECT_TRUE(HasNews(origin, Stepped(by_us), 0));
+    PassTime(&origin, Stepped(by_us), 0);
+    NoticeStep(&origin, Stepped(by_us, kHoldUs), kRing, 3);
+    PassTime(&origin, Stepped(by_us, kHoldUs), 0);
+    NoticeStep(&origin, Stepped(by_us, kHoldUs), kRing, 3);
+    EXPECT_EQ(origin.last_lease_id, to) << "the step is known, and then followed";
+    origin.last_lease_id += 5;
+    NoticeStep(&origin, There(kHoldUs), kRing, 3);
+    EXPECT_GT(origin.last_lease_id, to + 5) << "it is taken back";
+    EXPECT_FALSE(IsEvidence(origin, to)) << "two stretches are known at most";
+    EXPECT_FALSE(IsEvidence(origin, to + 5));
+    EXPECT_TRUE(IsEvidence(origin, to + 6));
+  }
+  Origin unset = Recorded();
+  unset.time = {};
+  NoticeStep(&unset, There(), kRing, 3);
+  EXPECT_EQ(unset.last_lease_id, 100) << "there was no reading before";
+}
+
+TEST(Step, WithoutALeaseLeavesSkippedIdsSkipped) {
+  Origin origin = Recorded();
+  BeginLife(&origin, {7, 2, 5, kDatabase + 1, kClock}, kRing, 3);
+  Here here = Stepped(2 * kSecondUs);
+  here.database_oid = kDatabase + 1;
+  NoticeStep(&origin, here, kRing, 3);
+  EXPECT_TRUE(IsEvidence(origin, 101));
+  EXPECT_TRUE(IsEvidence(origin, origin.last_lease_id));
+  // From then on there are two stretches, also in the next life.
+  const int64_t assigned = ++origin.last_lease_id;
+  PassTime(&origin, here, 0);
+  here.clock.wall_us += 2 * kSecondUs;
+  NoticeStep(&origin, here, kRing, 3);
+  const int64_t skipped = origin.last_lease_id;
+  ++origin.last_lease_id;
+  for (int life = 0; life < 2; ++life) {
+    EXPECT_EQ(IsEvidence(origin, 101), life == 0);
+    EXPECT_FALSE(IsEvidence(origin, assigned));
+    EXPECT_TRUE(IsEvidence(origin, assigned + 1));
+    EXPECT_TRUE(IsEvidence(origin, skipped));
+    EXPECT_FALSE(IsEvidence(origin, skipped + 1));
+    BeginLife(&origin, {7, 2, 10, kDatabase, kClock}, kRing, 4);
+  }
+  origin.loss_known = true;
+  BeginLife(&origin, {7, 2, 11, kDatabase, kClock}, kRing, 4);
+  EXPECT_FALSE(IsEvidence(origin, skipped)) << "it was adopted, or has ended";
+}
+
+TEST(Step, MayComeWithALossThatIsNotTheKnownOne) {
+  Origin origin = Recorded();
+  BeginLife(&origin, There(), kRing, 3);
+  const int64_t jumped = origin.last_lease_id++;
+  Settle(&origin, There(), 10 * kSecondUs, 0);
+  Origin settles = origin;
+  NoticeStep(&settles, Stepped(2 * kSecondUs), kRing, 3);
+  EXPECT_FALSE(IsEvidence(settles, jumped + 2)) << "nothing that may be lost is assigned";
+  NoticeStep(&origin, Stepped(2 * kSecondUs, 11 * kSecondUs), kRing, 3);
+  EXPECT_TRUE(IsEvidence(origin, jumped + 2));
+  EXPECT_FALSE(IsEvidence(origin, jumped)) << "it was adopted, or has ended";
+  PassTime(&origin, Stepped(2 * kSecondUs, 11 * kSecondUs), 0);
+  ++origin.last_lease_id;
+  Settle(&origin, Stepped(2 * kSecondUs, 11 * kSecondUs), 10 * kSecondUs, 0);
+  NoticeStep(&origin, There(22 * kSecondUs), kRing, 3);
+  EXPECT_FALSE(IsEvidence(origin, jumped + 2));
+}
+
+TEST(Step, LeadsElsewhereEachTimeAlthoughRandomNumbersRepeat) {
+  Origin first = Recorded(), second = first;
+  NoticeStep(&first, Stepped(2 * kSecondUs), 1024, 3);
+  NoticeStep(&second, Stepped(2 * kSecondUs + 1), 1024, 3);
+  EXPECT_NE(first.last_lease_id, second.last_lease_id);
+}
+
+// The registry's machine is reverted with its memory. A second later its clock is right.
+TEST(Step, LostWorkerIdsAreNotAssignedAgain) {
+  std::mt19937_64 random = SeededRandom(20250113);
+  constexpr int kTrials = 20000;
+  for (int64_t ring : {32, 256, 1024}) {
+    for (int64_t lost : {1, 4}) {
+      int again = 0, again_without = 0;
+      for (int i = 0; i < kTrials; ++i) {
+        Origin origin = Recorded();
+        origin.last_lease_id = static_cast<int64_t>(random() % 1000000);
+        const auto slot = [&](int64_t id) { return StartSlot(id, CommonSize(ring)); };
+        const int64_t snapshot = origin.last_lease_id;
+        const auto is_lost = [&](int64_t id) {
+          bool found = false;
+          for (int64_t n = 1; n <= lost; ++n) found |= slot(snapshot + n) == slot(id);
+          return found;
+        };
+        again_without += is_lost(snapshot + 1);
+        const int64_t back_us = kSecondUs + 1 + static_cast<int64_t>(random() % (3600 * kSecondUs));
+        NoticeStep(&origin, Stepped(back_us, kSecondUs), ring, random());
+        bool found = false;
+        for (int64_t n = 1; n <= lost; ++n) found |= is_lost(origin.last_lease_id + n);
+        again += found;
+      }
+      std::cout << ring << " worker ids, " << lost << " lost: " << kTrials << " trials, in " << again
+                << " a lost one was assigned again, without the skip in " << again_without << std::endl;
+      EXPECT_EQ(again, 0);
+      EXPECT_EQ(again_without, kTrials);
+    }
+  }
+}
+
+// A time service that steps the clock by 0.1 s to 10 s, a hundred times a day.
+TEST(Step, ManyInAYearUseUpFewLeaseIds) {
+  std::mt19937_64 random = SeededRandom(20250114);
+  Origin origin = Recorded();
+  int64_t off_us = 0, skips = 0;
+  for (int64_t step = 1; step <= 365 * 100; ++step) {
+    const int64_t by_us = kSecondUs / 10 + static_cast<int64_t>(random() % (99 * kSecondUs / 10));
+    off_us += off_us > 0 ? -by_us : by_us;
+    const Here here = Stepped(off_us, step * 864 * kSecondUs);
+    const int64_t last = origin.last_lease_id;
+    NoticeStep(&origin, here, kRing, random());
+    PassTime(&origin, here, 0);
+    skips += origin.last_lease_id != last;
+    ++origin.last_lease_id;
+  }
+  std::cout << skips << " skips in 36,500 trials used up a "
+            << static_cast<double>(kHighestLeaseId) / static_cast<double>(origin.last_lease_id) << "th of the lease ids"
+            << std::endl;
+  EXPECT_LT(origin.last_lease_id, kHighestLeaseId / 1000);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -741,7 +888,7 @@ TEST(Adoption, TakesALeaseInAsItsNodeHasIt) {
   request.held_until = 200;
   request.now = 150;
   Origin origin = {};
-  origin.last_lease_id = origin.jumped_from = 50;
+  origin.last_lease_id = origin.jumped.from = 50;
   EXPECT_TRUE(MayAdopt(layout, request, origin, 99));
   EXPECT_FALSE(MayAdopt(layout, request, origin, 100)) << "another lease of the worker id was used since";
   --origin.last_lease_id;
@@ -760,7 +907,7 @@ TEST(Adoption, TakesALeaseInAsItsNodeHasIt) {
   EXPECT_FALSE(changed([](ExtendRequest *r) { r->window_start = 200; })) << "it has no window";
   const auto late = [](ExtendRequest *r) { r->now = 200; };
   EXPECT_FALSE(changed(late)) << "lost earlier, and its window is over";
-  --origin.jumped_from;
+  --origin.jumped.from;
   EXPECT_TRUE(changed(late)) << "of the newest loss";
 }
 

@@ -43,11 +43,14 @@ struct Rules {
   bool steady = true;    // settling is counted by a clock that nobody sets
   bool floor = true;     // it leaves a floor for new windows
   bool counts = true;    // what is left is recorded, so that a restart does not begin anew
+  bool step = true;      // lease ids skip when the wall clock steps
+  bool mixed = true;     // ... by a random number that depends on the time
 };
 
 // What may happen to the registry in a schedule, in addition to restarts and planned switchovers.
-// In the next three, a state of 1 to 20 restarts ago takes its place: RunRestartsAgo(). In the last
-// ones, clocks are wrong: RunClocks().
+// In the next three, a state of 1 to 20 restarts ago takes its place: RunRestartsAgo(). In the others,
+// clocks are wrong: RunClocks(). In the last ones, its machine is reverted to a snapshot with its
+// memory: RunReverts().
 enum class Kind {
   kOneFailover,
   kReportedFirst,
@@ -61,24 +64,30 @@ enum class Kind {
   kClockLater,          // right when it settles; later it steps back
   kClockBefore,         // wrong when leases are assigned that are lost with the failover
   kCrashLoop,           // right, and the registry is started again and again while it settles
+  kReverted,
+  kRevertedBriefly,  // by no more than the skew
+  kRevertedTwice,    // to one snapshot
 };
 constexpr bool IsRestartsAgo(Kind kind) {
   return kind >= Kind::kRestartsAgoReported && kind <= Kind::kRestartsAgoUnheard;
 }
 constexpr bool HasClocks(Kind kind) { return kind >= Kind::kClockAtFailover; }
+constexpr bool IsReverted(Kind kind) { return kind >= Kind::kReverted; }
 
 // Without `far`, lease ids count only as far above the registry's own as one restart can lead.
 constexpr int64_t kFarthestNear = static_cast<int64_t>(kMostStrides) * 64 / 25 * kLeaseIdStride;
 
 // Cases for which the design promises nothing.
 enum Excepted : int {
-  kCommonPartFull = 1,  // more leases than the common part holds
-  kReserveUsedUp = 2,   // more than the reserve holds, or than half of it if such leases were lost
-  kSameEnd = 4,         // lost leases of the reserve may be in use, and the new timeline uses the same end
-  kUnknownLoss = 8,     // a lease is assigned before anything shows the registry the loss
-  kLongerLeases = 16,   // the first lease that is longer than the registry's own setting is lost itself
-  kClockAtEnd = 32,     // the clock is behind when settling ends, or again before it has left its floor
-  kClockAtLoss = 64,    // the clock of a node was ahead when it got a lease that is lost
+  kCommonPartFull = 1,   // more leases than the common part holds
+  kReserveUsedUp = 2,    // more than the reserve holds, or than half of it if such leases were lost
+  kSameEnd = 4,          // lost leases of the reserve may be in use, and the new timeline uses the same end
+  kUnknownLoss = 8,      // a lease is assigned before anything shows the registry the loss
+  kLongerLeases = 16,    // the first lease that is longer than the registry's own setting is lost itself
+  kClockAtEnd = 32,      // the clock is behind when settling ends, or again before it has left its floor
+  kClockAtLoss = 64,     // the clock of a node was ahead when it got a lease that is lost
+  kBeforeTheStep = 128,  // a lease is assigned after a revert, before the clock is right
+  kHalfUsedUp = 256,     // what is lost, and what was assigned since, is more than half of the common part
 };
 
 class Random {
@@ -122,6 +131,8 @@ struct Tables {
 struct Committed {
   int64_t at_us;
   Tables tables;
+  std::mt19937_64 generator = {};  // of a revert
+  int64_t assigned = 0;
 };
 
 struct Held {
@@ -174,6 +185,7 @@ class Registry {
     Worker *worker = tables_.At(static_cast<int32_t>(choice.slot));
     if (expired) Leave(worker, WatermarkOfWindow(worker->row.window_end));
     Except(at_us, choice, settles, settling.downwards);
+    ++assigned_;
     const Tick start = WindowStart(now, std::max(worker->watermark, FloorOf(layout_, tables_.origin)));
     worker->row = {lease_id, secret, start, WindowEnd(layout_, start, std::min(duration_us, kFirstWindowUs)), losses_};
     if (start > layout_.TickAt(at_us + kSkewUs)) ahead_us_ = at_us;
@@ -262,7 +274,21 @@ class Registry {
     Lose(at_us, copy, new_timeline ? timeline_ + 1 : copy.tables.origin.timeline);
   }
 
-  Committed Copy(int64_t at_us) const { return {at_us, tables_}; }
+  // The server goes on as it was then, in the same life. Its clocks show the time of then, until it
+  // is set right. A second revert to one snapshot meets what the first one assigned.
+  void Revert(int64_t at_us, const Committed &snapshot, bool again) {
+    generator_ = snapshot.generator;
+    steady_off_us_ = snapshot.at_us - at_us;
+    off_us_ = snapshot.at_us - at_us;
+    blind_ = true;
+    const int64_t lost = assigned_ - snapshot.assigned;
+    Lose(at_us, snapshot, timeline_);
+    in_doubt_ = again;
+    const auto common = [&](const Worker &worker) { return worker.id < CommonSize(ring()); };
+    used_ = lost + std::count_if(tables_.workers.begin(), tables_.workers.end(), common);
+  }
+
+  Committed Copy(int64_t at_us) const { return {at_us, tables_, generator_, assigned_}; }
   Tick TickAt(int64_t at_us) const { return layout_.TickAt(at_us); }
   int excepted() const { return excepted_; }
   int64_t settle_called_us() const { return tables_.origin.settle_called_us; }
@@ -279,7 +305,12 @@ class Registry {
   int64_t ring() const { return layout_.worker_count(); }
   Here HereAt(int64_t at_us) const {
     const int64_t wall_us = at_us + off_us_;
-    return {1, timeline_, started_us_, 1, {wall_us, rules_.steady ? at_us - kStartUs + 1 : wall_us}};
+    return {1, timeline_, started_us_, 1, {wall_us, rules_.steady ? at_us - kStartUs + 1 + steady_off_us_ : wall_us}};
+  }
+  // After a step, too, but to a time that adds nothing to a random number.
+  static Here Timeless(Here here) {
+    here.clock = {0, here.clock.steady_us};
+    return here;
   }
   bool Accepts(int64_t at_us, Tick now) const {
     return !judges_ || AcceptsClock(layout_, tables_.origin.time, HereAt(at_us).clock, now, false, kSkewUs);
@@ -307,8 +338,11 @@ class Registry {
     if (!IsInPlace(*origin, here)) {
       const int64_t last = origin->last_lease_id;
       lost = BeginLife(origin, here, ring(), random_->Bits()) != Loss::kNone;
-      if (!rules_.jump) origin->last_lease_id = origin->jumped_from = origin->jumped_to = last;
+      if (!rules_.jump) origin->last_lease_id = origin->jumped.from = origin->jumped.to = last;
       if (!rules_.counts) origin->settling_left_us = origin->settling_us;
+    } else if (HasStepped(origin->time, here.clock)) {
+      blind_ = false;
+      if (rules_.step) NoticeStep(origin, rules_.mixed ? here : Timeless(here), ring(), generator_());
     }
     const bool settled = origin->settling_left_us > 0 && SettlingLeftUs(*origin, here) == 0;
     PassTime(origin, here, kSkewUs);
@@ -377,6 +411,8 @@ class Registry {
   void Except(int64_t at_us, const Choice &choice, bool settles, bool downwards) {
     const bool of_reserve = choice.slot >= CommonSize(ring());
     if (in_doubt_) excepted_ |= kUnknownLoss;
+    if (blind_) excepted_ |= kBeforeTheStep;
+    if (used_ > 0 && !settles && ++used_ > CommonSize(ring()) / 2) excepted_ |= kHalfUsedUp;
     if (!settles && of_reserve) excepted_ |= kCommonPartFull;
     if (choice.what == Chosen::kHeldBack) excepted_ |= kReserveUsedUp;
     if (!settles || !of_reserve) return;
@@ -397,8 +433,13 @@ class Registry {
   int64_t asked_us_ = 0;
   int64_t off_us_ = 0;
   bool judges_ = false;
+  int64_t steady_off_us_ = 0;
+  std::mt19937_64 generator_{1};
 
   int excepted_ = 0;
+  bool blind_ = false;     // it was reverted, and its clock has not been set right
+  int64_t used_ = 0;       // of the common part, since the snapshot; 0: it was not reverted
+  int64_t assigned_ = 0;
   int64_t ahead_us_ = 0;  // when a node whose clock was ahead got a window
   bool in_doubt_ = false;
   int64_t losses_ = 0;
@@ -463,12 +504,16 @@ class Schedule {
       node.follows = random_.Percent(follow);
       node.off_us = random_.Percent(50) ? random_.Between(-kSkewUs, kSkewUs) : 0;
     }
-    judges_ = random_.Percent(50);
+    judges_ = IsReverted(kind) || random_.Percent(50);
+    if (IsReverted(kind))
+      for (Node &node : nodes_) node.follows = false;
     SetClock(0);
   }
 
   void Run(Totals *totals) {
-    if (IsRestartsAgo(kind_))
+    if (IsReverted(kind_))
+      RunReverts();
+    else if (IsRestartsAgo(kind_))
       RunRestartsAgo();
     else if (HasClocks(kind_))
       RunClocks();
@@ -578,6 +623,40 @@ class Schedule {
     }
     AcquireAnew(end_us);
     RunUntil(end_us + 2 * lease_us_ + kMinute);
+  }
+
+  // Four nodes issue. Since the snapshot, some of them and a fifth acquired leases, which are lost.
+  // Some are cut off then, and one or two nodes acquire leases soon. The clock is right after a while.
+  void RunReverts() {
+    for (size_t i = 0; i < 4; ++i) At(now_us_ + random_.Below(20 * kSecond), [this, i] { Begin(i); });
+    const int64_t snapshot_us = now_us_ + random_.Between(25 * kSecond, kMinute);
+    At(snapshot_us, [this] { copies_.push_back(registry_.Copy(now_us_)); });
+    int64_t at_us = snapshot_us + (kind_ == Kind::kRevertedBriefly ? random_.Between(2 * kSecond, kSkewUs) : Back());
+    for (int reverts = kind_ == Kind::kRevertedTwice ? 2 : 1; reverts > 0; --reverts) {
+      for (int64_t n = random_.Between(1, 3); n > 0; --n)
+        At(at_us - random_.Below(9 * kSecond), [this] { BeginAnew(4); });
+      if (random_.Percent(50)) At(at_us - random_.Below(9 * kSecond), [this] { Begin(4); });
+      At(at_us, [this, again = reverts == 1 && kind_ == Kind::kRevertedTwice] { Revert(again); });
+      const int64_t right_us = at_us + (random_.Percent(50) ? random_.Below(kSecond) : random_.Below(kMinute));
+      At(right_us, [this] { SetClock(0); });
+      const int64_t soon_us = random_.Percent(50) ? 3 * kSecond : lease_us_;
+      At(right_us + random_.Below(soon_us), [this] { Begin(5); });
+      if (random_.Percent(50)) At(right_us + random_.Below(soon_us), [this] { BeginAnew(4); });
+      at_us = right_us + random_.Between(10 * kSecond, 5 * kMinute);
+    }
+    RunUntil(at_us + 2 * lease_us_ + kMinute);
+  }
+
+  // Beyond what two clocks may differ by.
+  int64_t Back() {
+    static constexpr int64_t kBack[] = {2 * kSkewUs + 2 * kSecond, 5 * kMinute, kHour};
+    return kBack[random_.Below(3)] + random_.Below(kMinute);
+  }
+
+  void Revert(bool again) {
+    ++losses_;
+    registry_.Revert(now_us_, copies_.front(), again);
+    if (random_.Percent(70)) CutOffSome();
   }
 
   int64_t Off() {
@@ -920,7 +999,10 @@ Totals RunAll(Kind kind, const Rules &rules, int32_t worker_bits, uint64_t sched
                                        "clock wrong for longer",
                                        "clock steps back later",
                                        "clock wrong before the failover",
-                                       "crash loop"};
+                                       "crash loop",
+                                       "reverted with its memory",
+                                       "reverted by less than the skew",
+                                       "reverted twice"};
   const auto percent = [&](int64_t count, int64_t of) {
     return 100.0 * static_cast<double>(count) / static_cast<double>(of);
   };
@@ -999,6 +1081,26 @@ TEST_P(Settles, WhateverTheClocksDo) {
   }
 }
 
+// A registry's machine that is reverted with its memory. What is lost twice is told apart by chance
+// alone, until a node names it.
+TEST_P(Settles, AfterARevertWithMemory) {
+  std::string broken;
+  const auto schedules = static_cast<uint64_t>(Schedules());
+  const Totals totals = RunAll(Kind::kReverted, {}, GetParam(), schedules, &broken);
+  EXPECT_EQ(broken, "");
+  EXPECT_EQ(totals.unheard, 0);
+  if (GetParam() > 3) {
+    EXPECT_GT(totals.promised, totals.schedules * 9 / 10);
+  }
+  RunAll(Kind::kRevertedBriefly, {}, GetParam(), schedules, &broken);
+  EXPECT_EQ(broken, "");
+  const Totals twice = RunAll(Kind::kRevertedTwice, {}, GetParam(), schedules, &broken);
+  EXPECT_EQ(broken, "");
+  if (GetParam() > 5) {
+    EXPECT_LT(twice.repeated, twice.schedules / 50);
+  }
+}
+
 // Proves that the test above can fail: without a rule, worker ids repeat although the design
 // promises that they do not.
 bool Fails(Kind kind, const Rules &rules, int32_t worker_bits = 5) {
@@ -1020,6 +1122,16 @@ TEST(Settling, WithoutTheReserveWorkerIdsRepeat) {
 
 TEST(Settling, ForAsLongAsTheAskingNodesLeaseAloneWorkerIdsRepeat) {
   EXPECT_TRUE(Fails(Kind::kReportedFirst, Without(&Rules::longest)));
+}
+
+TEST_P(Settles, NotWithoutASkipAfterAStep) {
+  std::string broken;
+  const Totals totals =
+      RunAll(Kind::kReverted, Without(&Rules::step), GetParam(), static_cast<uint64_t>(Schedules()), &broken);
+  EXPECT_GT(totals.repeated, totals.schedules / 10);
+  if (GetParam() > 3) {
+    EXPECT_NE(broken, "");
+  }
 }
 
 // Settling that ends by the wall clock ends as soon as a clock that was behind is set right. With 32
@@ -1048,7 +1160,14 @@ TEST(Settling, WithEvidenceOfOneRestartAloneALossIsUnknown) {
   EXPECT_GT(none.longest_us, 5 * kMinute);
 }
 
-// These two make repeated worker ids rarer beyond what is promised.
+// These make repeated worker ids rarer beyond what is promised.
+TEST(Settling, ByTheSameRandomNumbersWorkerIdsRepeatMoreOften) {
+  std::string broken;
+  const auto schedules = static_cast<uint64_t>(AtLength(300, 1000));
+  EXPECT_GT(RunAll(Kind::kRevertedTwice, Without(&Rules::mixed), 10, schedules, &broken).repeated,
+            5 + 2 * RunAll(Kind::kRevertedTwice, {}, 10, schedules, &broken).repeated);
+}
+
 TEST(Settling, WithoutAJumpOfLeaseIdsOrAdoptionWorkerIdsRepeatMoreOften) {
   std::string broken;
   EXPECT_GT(RunAll(Kind::kUnreported, Without(&Rules::jump), 5, 1000, &broken).repeated,

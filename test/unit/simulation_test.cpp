@@ -270,6 +270,8 @@ class Registry {
     bool lost = false;
     if (!IsInPlace(*origin, Here(at_us)))
       lost = BeginLife(origin, Here(at_us), layout_.worker_count(), random_.Bits()) != Loss::kNone;
+    else if (HasStepped(origin->time, Here(at_us).clock))
+      NoticeStep(origin, Here(at_us), layout_.worker_count(), random_.Bits());
     PassTime(origin, Here(at_us), kMaxSkewUs);
     lost |= IsEvidence(*origin, named) && !origin->loss_known;
     if (IsEvidence(*origin, named)) GoAbove(origin, named);

@@ -52,11 +52,15 @@ Loss Recognize(const Tables &tables, const Layout &layout, int64_t named, Origin
     origin->longest_us = settings.max_lease_duration_ms * kUsPerMs;
     loss = Loss::kEmptyOrigin;
   }
-  if (!IsInPlace(*origin, here)) {
+  const int64_t ring = layout.workers_per_datacenter();
+  const uint64_t random = pg_prng_uint64(&pg_global_prng_state);
+  if (IsInPlace(*origin, here)) {
+    NoticeStep(origin, here, ring, random);
+  } else {
     const int64_t leases = LeasesOnRecord(tables);
     if (loss == Loss::kNone && leases != origin->leases_begun) loss = Loss::kEmptyTables;
     origin->leases_begun = leases;
-    const Loss moved = BeginLife(origin, here, layout.workers_per_datacenter(), pg_prng_uint64(&pg_global_prng_state));
+    const Loss moved = BeginLife(origin, here, ring, random);
     if (moved != Loss::kNone) loss = moved;
   }
   PassTime(origin, here, SkewUs());
@@ -74,7 +78,7 @@ Origin ReadOrigin(const Tables &tables) {
           "SELECT system_identifier, timeline, started_at, database_oid, clean_at, last_lease_id, jumped_from,"
           " jumped_to, raised_tick, longest_us, settling_us, settling_left_us, counted_us, settles_until, floor_at,"
           " loss_known, settle_called_at, clock_offset_us, clock_since_us, step_offset_us, step_since_us,"
-          " leases_begun FROM snowflake_origin");
+          " leases_begun, stepped_from, stepped_to FROM snowflake_origin");
   if (Rows() == 0) {
     Origin none = {};
     none.raised_tick = kNoWatermark;
@@ -90,8 +94,8 @@ Origin ReadOrigin(const Tables &tables) {
   origin.database_oid = number(4);
   origin.clean_us = time(5);
   origin.last_lease_id = number(6);
-  origin.jumped_from = number(7);
-  origin.jumped_to = number(8);
+  origin.jumped = {number(7), number(8)};
+  origin.stepped = {number(23), number(24)};
   origin.raised_tick = number(9);
   origin.longest_us = number(10);
   origin.settling_us = number(11);
@@ -114,14 +118,14 @@ void WriteOrigin(const Tables &tables, const Origin &origin) {
           " longest_us = $9, settling_us = $10, settling_left_us = $11, counted_us = $12,"
           " settles_until = nullif($13, 'epoch'), floor_at = nullif($14, 'epoch'), loss_known = $15,"
           " settle_called_at = nullif($16, 'epoch'), clock_offset_us = $17, clock_since_us = $18,"
-          " step_offset_us = $19, step_since_us = $20, leases_begun = $21",
+          " step_offset_us = $19, step_since_us = $20, leases_begun = $21, stepped_from = $22, stepped_to = $23",
           Int8(origin.system_identifier), Int8(origin.timeline), TimeValue(origin.started_us),
-          Int8(origin.database_oid), TimeValue(origin.clean_us), Int8(origin.last_lease_id), Int8(origin.jumped_from),
-          Int8(origin.jumped_to), Int8(origin.longest_us), Int8(origin.settling_us), Int8(origin.settling_left_us),
+          Int8(origin.database_oid), TimeValue(origin.clean_us), Int8(origin.last_lease_id), Int8(origin.jumped.from),
+          Int8(origin.jumped.to), Int8(origin.longest_us), Int8(origin.settling_us), Int8(origin.settling_left_us),
           Int8(origin.counted_us), TimeValue(origin.settles_until_us), TimeValue(origin.floor_us),
           Bool(origin.loss_known), TimeValue(origin.settle_called_us), Int8(origin.time.offset_us),
           Int8(origin.time.since_us), Int8(origin.time.step_offset_us), Int8(origin.time.step_since_us),
-          Int8(origin.leases_begun));
+          Int8(origin.leases_begun), Int8(origin.stepped.from), Int8(origin.stepped.to));
   CheckWritten("snowflake_origin");
 }
 

@@ -49,7 +49,7 @@ struct GuardedTable {
 constexpr GuardedTable kGuardedTables[] = {{"snowflake_registry", kRowGuard | kTableGuard | kAfterGuard, 9},
                                            {"snowflake_watermark", kRowGuard | kTableGuard | kAfterGuard, 3},
                                            {"snowflake_layout", kRowGuard | kLayoutGuard, 8},
-                                           {"snowflake_origin", kRowGuard | kTableGuard, 23},
+                                           {"snowflake_origin", kRowGuard | kTableGuard, 25},
                                            {"snowflake_segment", kRowGuard | kTableGuard | kAfterGuard, 14},
                                            {"snowflake_segment_range", kRowGuard | kTableGuard, 9}};
 
