@@ -45,8 +45,8 @@ inline constexpr uint64_t kMostStrides = 1 << 14;
 inline constexpr uint64_t kMixer = 0x9E3779B97F4A7C15u;
 
 // Lease ids that nodes name raise the registry's own by no more in one life, or after one step of
-// the clock, so that a role cannot use up the numbers. Five hundred lost lives fit in, and 2^16 such
-// raises into the lease ids.
+// the clock, so that a role cannot use up the numbers. Five hundred lost lives fit in, and 2^16
+// such raises into the lease ids.
 inline constexpr int64_t kFarthestRaise = int64_t{1} << 46;
 
 // How often a registry records how long it settles yet: a start of its server repeats that much.
