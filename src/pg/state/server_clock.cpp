@@ -49,15 +49,35 @@ int64_t SinceFirstStart(const ClockReading &reading) {
   return since_us <= reading.wall_us ? since_us : kNoSign;
 }
 
+// What this process has seen last.
+KnownTime seen;
+
+// Under the mutex, but nobody waits for a process that is stopped there: false.
+template <typename Critical>
+bool TryMutex(Critical critical) SNOWFLAKE_LOCKS_UNCHECKED {
+  for (int tries = 0; tries < 1000; ++tries) {
+    if (TAS_SPIN(&server->mutex)) continue;
+    critical();
+    SpinLockRelease(&server->mutex);
+    return true;
+  }
+  return false;
+}
+
+// The same for what must not be left out.
+template <typename Critical>
+void WithKnown(Critical critical) {
+  while (!TryMutex(critical)) pg_usleep(1000);
+}
+
 // The first reading that somebody issues by says what time it is, not one that is only looked at.
 KnownTime IfKnown(const KnownTime &known, const ClockReading &reading) {
   return known.read_us == 0 ? known : After(known, reading, Limits().max_bridge_us);
 }
 
 KnownTime Known() {
-  KnownTime known = {};
-  WithMutex(server, [&]() SNOWFLAKE_HOLDS(server->mutex) { known = server->known; });
-  return known;
+  TryMutex([&]() SNOWFLAKE_HOLDS(server->mutex) { seen = server->known; });
+  return seen;
 }
 
 void TellDoubt(const ServerTime &time) {
@@ -137,7 +157,7 @@ ServerTime StartServerClock(const ClockReading &reading, int64_t sign_us) {
   }
   const ServerTime time = {reading, IfKnown(known, reading)};
   const bool alone = found && record.counts_alone;
-  WithMutex(server, [&]() SNOWFLAKE_HOLDS(server->mutex) {
+  WithKnown([&]() SNOWFLAKE_HOLDS(server->mutex) {
     server->known = time.known;
     server->takes_signs = !alone;
   });
@@ -153,9 +173,11 @@ ServerTime StartServerClock(const ClockReading &reading, int64_t sign_us) {
 ServerTime ReadTime() {
   ServerTime time = {ReadClocks(), {}};
   const int64_t max_bridge_us = Limits().max_bridge_us;
-  WithMutex(server, [&]() SNOWFLAKE_HOLDS(server->mutex) {
-    time.known = server->known = After(server->known, time.reading, max_bridge_us);
+  const bool noted = TryMutex([&]() SNOWFLAKE_HOLDS(server->mutex) {
+    seen = server->known = After(server->known, time.reading, max_bridge_us);
   });
+  if (!noted) seen = After(seen, time.reading, max_bridge_us);
+  time.known = seen;
   return time;
 }
 
@@ -187,7 +209,7 @@ bool KeepServerClock(bool last) {
 
 void NoteSignOfLife(int64_t sign_us) {
   const int64_t now_us = SteadyUs();
-  WithMutex(server, [&]() SNOWFLAKE_HOLDS(server->mutex) {
+  WithKnown([&]() SNOWFLAKE_HOLDS(server->mutex) {
     if (server->takes_signs) NoteSign(&server->known, sign_us, now_us);
     server->takes_signs = false;
   });
@@ -200,7 +222,7 @@ bool ConfirmServerClock(const ServerTime &time) {
   server->latest_offset_us = Max(server->latest_offset_us, time.known.offset_us);
   const bool written = Write(confirmed, MayOthersBeWrong(confirmed), true);
   if (written)
-    WithMutex(server, [&]() SNOWFLAKE_HOLDS(server->mutex) {
+    WithKnown([&]() SNOWFLAKE_HOLDS(server->mutex) {
       server->known = confirmed.known;
       server->takes_signs = false;
     });

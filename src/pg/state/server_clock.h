@@ -15,7 +15,8 @@
 //    follows. Nobody who reads a clock waits for it. No horizon rises before the file says what
 //    memory says.
 //
-// Locking: `mutex` guards what is known, for a few instructions, and is the innermost lock.
+// Locking: `mutex` guards what is known, for a few instructions, and is the innermost lock. If its
+// holder is stopped, other processes go on by what they have seen, each by its own readings.
 // `file_lock` is held while the file is written, and guards the rest. A horizon's `file_lock` is
 // taken before, all other locks after.
 #pragma once
