@@ -128,8 +128,8 @@ refuse-namesake:
 	fi
 
 # PGXS would put all DOCS into one folder, which would break the links between pages.
-pages = $(patsubst $(top)%,%,$(wildcard $(addprefix $(top),README.md CHANGELOG.md LICENSE src/README.md test/README.md test/bench/figures.md test/bench/figures.svg \
-	doc/*.md doc/*/*)))
+pages = $(patsubst $(top)%,%,$(wildcard $(addprefix $(top),README.md CHANGELOG.md LICENSE src/README.md test/README.md test/*/README.md test/bench/*.md test/bench/figures.svg \
+	test/proof/runs/*.md doc/*.md doc/*/*)))
 pages_folder = $(DESTDIR)$(docdir)/$(docmoduledir)/snowflake
 install: install-pages
 uninstall: uninstall-pages

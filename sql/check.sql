@@ -151,7 +151,7 @@ SET client_min_messages = warning;
 DROP EXTENSION snowflake CASCADE;
 CREATE EXTENSION snowflake;
 RESET client_min_messages;
-SELECT snowflake_set_layout('2020-01-01 00:00+00', '1 ms', 44, 0, 3, 12);
+SELECT snowflake_set_layout('epoch=2020-01-01 time=44 worker=3 seq=12');
 \set now 'extract(epoch FROM clock_timestamp())::bigint * 1000 - 1577836800000'
 CREATE TABLE old_orders (id bigint);
 INSERT INTO old_orders SELECT snowflake_encode('2021-01-01 00:00+00'::timestamptz + n * interval '1 hour', 7, n % 10) FROM generate_series(1, 1000) n;

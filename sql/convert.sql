@@ -5,6 +5,8 @@ CREATE EXTENSION snowflake;
 CREATE EXTENSION snowflake_convert;
 RESET client_min_messages;
 \set SHOW_CONTEXT never
+-- That of pg_regress is refused if checks or indexes are made again.
+SET DateStyle = ISO;
 
 CREATE FUNCTION shape(VARIADIC tables regclass[])
     RETURNS TABLE ("table" regclass, "column" name, type text, not_null boolean, identity "char", "default" text)
@@ -455,6 +457,40 @@ SELECT snowflake_convert('shared', 'id');
 DROP TABLE also, shared;
 
 --
+-- Sequences that stay: all calls say so, none changes or drops them, until one without keep_sequence does.
+--
+CREATE TABLE kept (id serial PRIMARY KEY, n int);
+CREATE TABLE also (id int DEFAULT nextval('kept_id_seq'));
+INSERT INTO kept (n) VALUES (1);
+SELECT snowflake_convert('kept', 'id', dry_run => true, keep_sequence => true);
+SELECT snowflake_convert('kept', 'id', keep_sequence => true);
+SELECT snowflake_convert('kept', 'id', keep_sequence => true);
+SELECT * FROM shape('kept', 'also');
+SELECT pg_get_serial_sequence('kept', 'id'), seqtypid::regtype FROM pg_sequence WHERE seqrelid = 'kept_id_seq'::regclass;
+INSERT INTO kept VALUES (nextval('kept_id_seq'), 2) RETURNING *;
+INSERT INTO kept (n) VALUES (3) RETURNING is_new(id);
+SELECT * FROM snowflake_convert_warnings('kept', 'id') \gx
+DROP TABLE also;
+SELECT snowflake_convert('kept', 'id');
+SELECT count(*) FROM snowflake_convert_warnings('kept', 'id');
+DROP TABLE kept;
+-- They go with their table, also if there are two.
+CREATE TABLE kept (id bigserial PRIMARY KEY);
+CREATE SEQUENCE kept_too OWNED BY kept.id;
+SELECT snowflake_convert('kept', 'id', keep_sequence => true);
+SELECT sequences();
+DROP TABLE kept;
+SELECT sequences();
+-- Not without an identity, which only target => 'bigint' keeps.
+CREATE TABLE kept (id int GENERATED ALWAYS AS IDENTITY);
+SELECT snowflake_convert('kept', 'id', keep_sequence => true);
+\echo :SQLSTATE
+SELECT snowflake_convert('kept', 'id', online => true, keep_sequence => true);
+SELECT snowflake_convert('kept', 'id', target => 'bigint', keep_sequence => true);
+SELECT snowflake_convert('kept', 'id', keep_sequence => NULL);
+DROP TABLE kept;
+
+--
 -- Ids that are not below those to come.
 --
 CREATE FUNCTION says(command text) RETURNS TABLE (state text, message text, largest bigint, now boolean, hint text) LANGUAGE plpgsql AS $$
@@ -555,8 +591,10 @@ DROP DOMAIN small_number, big_number;
 --
 -- Rights: those of the caller, on every table that changes.
 --
+CREATE ROLE regress_snowflake_third;
 CREATE TABLE mine (id serial PRIMARY KEY);
 CREATE TABLE theirs (mine int REFERENCES mine, id serial PRIMARY KEY);
+ALTER TABLE theirs OWNER TO regress_snowflake_third;
 CREATE TABLE theirs_wide (mine bigint REFERENCES mine);
 ALTER TABLE mine OWNER TO regress_snowflake_other;
 SET ROLE regress_snowflake_other;
@@ -575,7 +613,6 @@ RESET ROLE;
 SELECT * FROM shape('mine', 'theirs', 'theirs_wide');
 DROP TABLE mine, theirs, theirs_wide;
 -- One owner for all that changes or is checked anew: the statements run with his rights, and so does what hangs on the tables.
-CREATE ROLE regress_snowflake_third;
 CREATE TABLE mine (id serial PRIMARY KEY);
 CREATE TABLE theirs (mine int REFERENCES mine);
 ALTER TABLE mine OWNER TO regress_snowflake_other;
@@ -588,15 +625,16 @@ SELECT snowflake_convert('mine', 'id', true);
 ALTER TABLE theirs OWNER TO regress_snowflake_other;
 SELECT snowflake_convert('mine', 'id');
 DROP TABLE mine, theirs;
-DROP ROLE regress_snowflake_third;
 CREATE TABLE mine (id serial, n int) PARTITION BY LIST (n);
 CREATE TABLE mine_1 PARTITION OF mine FOR VALUES IN (1);
+ALTER TABLE mine_1 OWNER TO regress_snowflake_third;
 ALTER TABLE mine OWNER TO regress_snowflake_other;
 SET ROLE regress_snowflake_other;
 SELECT snowflake_convert('mine', 'id');
 \echo :SQLSTATE
 RESET ROLE;
 DROP TABLE mine;
+DROP ROLE regress_snowflake_third;
 
 --
 -- Names, schemas and search paths.
@@ -860,6 +898,21 @@ RESET client_min_messages;
 SELECT conname, conindid::regclass FROM pg_constraint WHERE confrelid = 'including'::regclass ORDER BY 1;
 SELECT count(*) FROM snowflake_convert('root', 'id', online => true);
 DROP TABLE root, including, needing;
+
+-- Statements that were prepared before know the narrow type
+CREATE TABLE root (id serial PRIMARY KEY);
+CREATE TABLE needing (r integer REFERENCES root (id));
+INSERT INTO root DEFAULT VALUES;
+PREPARE reads AS SELECT id FROM root;
+PREPARE writes AS INSERT INTO needing VALUES ($1);
+SELECT count(*) > 0 FROM snowflake_convert('root', 'id');
+EXECUTE reads;
+EXECUTE reads;
+EXECUTE writes(1);
+INSERT INTO root DEFAULT VALUES RETURNING id AS new_id \gset
+EXECUTE writes(:new_id);
+DEALLOCATE ALL;
+DROP TABLE root, needing;
 
 DROP FUNCTION shape, sequences, is_new, says, trig, undo;
 DROP ROLE regress_snowflake_other;

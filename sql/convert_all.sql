@@ -194,6 +194,7 @@ CREATE VIEW look AS SELECT last_value FROM looked_at_id_seq;
 CREATE TABLE borrower (id bigint DEFAULT nextval('lender_id_seq'));
 INSERT INTO log DEFAULT VALUES;
 INSERT INTO split DEFAULT VALUES;
+CALL snowflake_convert_defaults('ledger', '{split}', dry_run => true);
 CALL snowflake_convert_defaults('ledger', '{split}');
 SELECT 'DEFAULT', c.relname, a.attname, pg_get_expr(d.adbin, d.adrelid) FROM pg_class c
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
@@ -202,11 +203,16 @@ CALL snowflake_convert_defaults('ledger', '{split}');
 DROP TABLE narrow, borrower;
 DROP VIEW look;
 ALTER TABLE refers ALTER referred_id TYPE bigint;
+CALL snowflake_convert_defaults('ledger', '{split}', dry_run => true);
 CALL snowflake_convert_defaults('ledger', '{split}');
 CALL snowflake_convert_defaults('ledger');
 CALL snowflake_convert_defaults('ledger');
 INSERT INTO log DEFAULT VALUES RETURNING id > 1000000 AS id;
 INSERT INTO split DEFAULT VALUES RETURNING id > 1000000 AS id;
+-- A dry run may be in a transaction that only reads.
+BEGIN READ ONLY;
+CALL snowflake_convert_defaults('ledger', dry_run => true);
+ROLLBACK;
 -- An id that is too large.
 CREATE TABLE large (id bigserial PRIMARY KEY);
 INSERT INTO large VALUES (9223372036854775807);
@@ -267,11 +273,12 @@ DROP FUNCTION note_memory;
 -- Arguments.
 CALL snowflake_convert_defaults(NULL);
 CALL snowflake_convert_defaults('ledger', NULL);
+CALL snowflake_convert_defaults('ledger', dry_run => NULL);
 CALL snowflake_convert_defaults('ledger', '{NULL}');
 CALL snowflake_convert_defaults('ledger', '{log,split_1}');
 CALL snowflake_convert_defaults('ledger', '{shop.customer}');
 CALL snowflake_convert_defaults(123456789);
-SELECT snowflake_convert_all('ledger', false, '{log_note}');
+SELECT snowflake_convert_all('ledger', false, '{shop.review}');
 SELECT snowflake_convert_all('ledger', false, '{123456789}');
 SELECT snowflake_convert_all('ledger', target => 'uuid');
 BEGIN;
@@ -298,8 +305,22 @@ ROLLBACK;
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT snowflake_convert_all('empty');
 ROLLBACK;
+-- Sequences that stay.
+CREATE SCHEMA kept;
+CREATE TABLE kept.a (id bigserial PRIMARY KEY);
+CREATE TABLE kept.b (id bigserial PRIMARY KEY, a_id bigint REFERENCES kept.a);
+CREATE TABLE kept.c (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY);
+\set VERBOSITY default
+SELECT snowflake_convert_all('kept', dry_run => true, keep_sequence => true);
+SELECT snowflake_convert_all('kept', dry_run => true, keep_sequence => true, exclude => '{kept.c}');
+CALL snowflake_convert_defaults('kept', dry_run => true, keep_sequence => true, exclude => '{kept.c}');
+CALL snowflake_convert_defaults('kept', keep_sequence => true);
+SELECT pg_get_serial_sequence('kept.a', 'id'), pg_get_serial_sequence('kept.b', 'id');
+SELECT snowflake_convert_all('kept', keep_sequence => true, exclude => '{kept.c}');
+\set VERBOSITY terse
+SELECT snowflake_convert_all('kept', dry_run => true);
 DROP EVENT TRIGGER regress_snowflake_rewrites;
 SET client_min_messages = warning;
-DROP SCHEMA shop, other, desk, ledger, guarded, many, empty CASCADE;
+DROP SCHEMA shop, other, desk, ledger, guarded, many, empty, kept CASCADE;
 DROP ROLE regress_snowflake_shopper;
 DROP EXTENSION snowflake_convert, snowflake;

@@ -14,14 +14,14 @@ CREATE PROCEDURE wait_until(condition text) LANGUAGE plpgsql AS $$
 DECLARE
     met boolean := false;
 BEGIN
-    FOR i IN 1 .. 3000 LOOP
+    FOR i IN 1 .. 24000 LOOP
         EXECUTE 'SELECT ' || condition INTO met;
         EXIT WHEN met;
         COMMIT;
         PERFORM pg_sleep(0.01);
     END LOOP;
     IF NOT met THEN
-        RAISE 'not within 30 s: %', condition;
+        RAISE 'not within 240 s: %', condition;
     END IF;
 END$$;
 

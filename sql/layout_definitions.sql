@@ -8,6 +8,7 @@ SET datestyle = 'ISO';
 
 -- Each named layout shows its own.
 SELECT name, definition FROM snowflake_layouts;
+SELECT bool_and(definition = snowflake_get_layout()) AS own FROM snowflake_layouts WHERE name IS NULL;
 SELECT l.name, count(*) FROM snowflake_layouts l, generate_series(1, 200) AS n,
     LATERAL (SELECT ((random() * 2 ^ 30)::bigint << greatest(least(l.total_bits, 63) - 30, 0)) | n) AS i(id)
 WHERE snowflake_decode(id, name) IS DISTINCT FROM snowflake_decode(id, definition)
@@ -128,7 +129,6 @@ SELECT snowflake_decode(1, 'epoch=0');
 SELECT snowflake_decode(1, 'time=41 worker=10 seq=12');
 SELECT snowflake_decode(1, 'epoch=0 time=41 worker=10 seq=12 machine=3');
 SELECT snowflake_decode(1, 'epoch=0 time=41 worker seq=12');
-SELECT snowflake_decode(1, 'epoch=2020-01-01 time=41 worker=10 seq=12');
 SELECT snowflake_decode(1, 'epoch=-1 time=41');
 SELECT snowflake_decode(1, 'epoch=253402300799001 time=41');
 SELECT snowflake_decode(1, 'epoch=99999999999999999999999 time=41');
@@ -163,7 +163,25 @@ SELECT snowflake_encode('2020-01-01', 0, 4096, 'epoch=0 sec=31 ms=10 seq=12');
 SELECT snowflake_encode('infinity', 0, 0, 'epoch=0 sec=31 ms=10 seq=12');
 -- Spaces count once, and words come in any order.
 SELECT snowflake_decode(4198401, '  time=41   worker=10 tick=1ms seq=12 epoch=0 ');
--- A database begins with a named layout, or with fields.
-SELECT snowflake_set_layout('epoch=1735689600000 time=41 worker=10 seq=12');
+-- An epoch may be a day, in UTC in every session.
+SET timezone = 'Asia/Shanghai';
+SELECT count(*) AS days, count(*) FILTER (WHERE extract(epoch FROM snowflake_timestamp(0, 'epoch=' || day || ' time=41'))
+    = extract(epoch FROM day::timestamp)) AS exact
+FROM (SELECT to_char('1970-01-01'::timestamp + n * interval '1 day', 'YYYY-MM-DD') FROM generate_series(0, 2932896) n
+      WHERE n % 7 = 0 OR n < 50000 OR n > 2900000) d(day);
+RESET timezone;
+SET timezone = 'UTC';
+\set VERBOSITY terse
+SELECT snowflake_timestamp(0, 'epoch=9999-12-31 time=30'), snowflake_timestamp(0, 'epoch=2000-02-29 time=41');
+SELECT snowflake_decode(1, 'epoch=2025-02-29 time=41');
+SELECT snowflake_decode(1, 'epoch=1900-02-28 time=41');
+SELECT snowflake_decode(1, 'epoch=2025-00-10 time=41');
+SELECT snowflake_decode(1, 'epoch=2025-13-10 time=41');
+SELECT snowflake_decode(1, 'epoch=2025-04-31 time=41');
+SELECT snowflake_decode(1, 'epoch=2025-1-1 time=41');
+SELECT snowflake_decode(1, 'epoch=2025-01-01x time=41');
+SELECT snowflake_decode(1, 'epoch=-025-01-01 time=41');
+\set VERBOSITY default
+SELECT snowflake_decode(1, 'epoch=2025/01/01 time=41');
 DROP TABLE imported, vector;
 DROP EXTENSION snowflake;

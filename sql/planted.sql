@@ -8,7 +8,7 @@ RESET client_min_messages;
 \set VERBOSITY terse
 SET timezone = 'UTC';
 SET snowflake.max_clock_skew = 0;
-INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
+INSERT INTO snowflake_layout VALUES (true, 'epoch=0 tick=1s time=31 worker=2 seq=10');
 SELECT setval('snowflake_registry_lease_id_seq', 5) = 5 AS ring;
 ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard;
 UPDATE snowflake_origin SET last_lease_id = 3, started_at = pg_postmaster_start_time();

@@ -8,7 +8,7 @@ RESET client_min_messages;
 SET snowflake.max_clock_skew = 0;
 
 -- Four worker ids, ticks of 1 s; the next lease is number 5, so the ring's place 1.
-INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 2, 10, false);
+INSERT INTO snowflake_layout VALUES (true, 'epoch=0 tick=1s time=31 worker=2 seq=10');
 SELECT setval('snowflake_registry_lease_id_seq', 6) = 6 AS ring;
 -- Lease ids do not go back by themselves.
 ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard;
@@ -206,7 +206,7 @@ SET client_min_messages = warning;
 DROP EXTENSION snowflake CASCADE;
 CREATE EXTENSION snowflake;
 RESET client_min_messages;
-INSERT INTO snowflake_layout VALUES (true, 0, 1000000, 31, 0, 1, 10, false);
+INSERT INTO snowflake_layout VALUES (true, 'epoch=0 tick=1s time=31 worker=1 seq=10');
 SELECT window_start, window_end FROM acquire('early', -5);
 SELECT window_start, window_end FROM acquire('earlier', -9223372036854775808);
 -- A lease expires by the earlier one of the node's and the registry's clock: neither one that is behind nor one that is ahead
@@ -225,13 +225,17 @@ SET client_min_messages = warning;
 DROP EXTENSION snowflake CASCADE;
 CREATE EXTENSION snowflake;
 RESET client_min_messages;
-INSERT INTO snowflake_layout VALUES (true, 0, 1000, 41, 2, 3, 12, false);
+INSERT INTO snowflake_layout VALUES (true, 'epoch=0 tick=1ms time=41 datacenter=2 worker=3 seq=12');
 SELECT dc, min(worker_id), max(worker_id), count(DISTINCT worker_id) FROM generate_series(0, 3) dc, generate_series(1, 8) n,
     snowflake_lease_acquire('node ' || n, dc, 100, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL) a GROUP BY dc ORDER BY dc;
 SELECT snowflake_lease_acquire('x', 2, 100, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
 SELECT snowflake_lease_acquire('x', 4, 100, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 \echo :SQLSTATE
+-- A name is shown on a line, whatever a node sends.
+DELETE FROM snowflake_registry WHERE worker_id = 0;
+SELECT worker_id FROM snowflake_lease_acquire(E'a\n\t\x1b[31m\x7f', 0, 1000000, '1 min', sha256(uuid_send(gen_random_uuid())), 0, NULL);
+SELECT node FROM snowflake_workers WHERE worker = 0;
 DROP FUNCTION acquire, extend, release;
 DROP TABLE lease;
 DROP EXTENSION snowflake;

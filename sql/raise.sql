@@ -14,8 +14,8 @@ SELECT snowflake_tick_timestamp(raised_tick) = '2025-07-01 00:00+00' AS raised F
 
 -- An id of a time that is near: it waits until the clock has passed it.
 SELECT snowflake_nextval() > 0 AS issued;
-SELECT snowflake_encode(clock_timestamp() + interval '300 ms', 1023, 4095) AS id \gset
-SELECT snowflake_nextval() < :id AS smaller;
+SELECT snowflake_nextval() AS before, snowflake_encode(clock_timestamp() + interval '300 ms', 1023, 4095) AS id \gset
+SELECT :before < :id AS smaller;
 SELECT snowflake_raise(:id);
 SELECT snowflake_nextval() > :id AS larger;
 SELECT count(*) FILTER (WHERE id <= :id) AS smaller FROM snowflake_nextvals(1000) id;

@@ -77,29 +77,17 @@ COMMENT ON COLUMN snowflake_watermark.last_tick IS
 COMMENT ON COLUMN snowflake_watermark.leases_ended IS 'How many leases of the worker id have ended';
 
 CREATE TABLE snowflake_layout (
-    singleton       boolean PRIMARY KEY DEFAULT true CHECK (singleton),
-    epoch_ms        bigint NOT NULL,
-    tick_us         bigint NOT NULL,
-    timestamp_bits  integer NOT NULL,
-    datacenter_bits integer NOT NULL,
-    worker_bits     integer NOT NULL,
-    sequence_bits   integer NOT NULL,
-    sequence_first  boolean NOT NULL
+    singleton  boolean PRIMARY KEY DEFAULT true CHECK (singleton),
+    definition pg_catalog.text COLLATE pg_catalog."C" NOT NULL
 );
 COMMENT ON TABLE snowflake_layout IS
     'The layout of this database''s ids, in at most one row. If the table is empty, the default '
     'layout applies. The row is written by snowflake_set_layout(), snowflake_set_aside(), the '
     'first lease, a restore or replication.';
 COMMENT ON COLUMN snowflake_layout.singleton IS 'Always true, so at most one row';
-COMMENT ON COLUMN snowflake_layout.epoch_ms IS
-    'Start of tick 0, in milliseconds since 1970-01-01 UTC';
-COMMENT ON COLUMN snowflake_layout.tick_us IS 'Length of a tick in microseconds';
-COMMENT ON COLUMN snowflake_layout.timestamp_bits IS 'Width of the timestamp, the highest field';
-COMMENT ON COLUMN snowflake_layout.datacenter_bits IS 'Width of the upper part of the worker id';
-COMMENT ON COLUMN snowflake_layout.worker_bits IS 'Width of the lower part of the worker id';
-COMMENT ON COLUMN snowflake_layout.sequence_bits IS 'Width of the sequence number';
-COMMENT ON COLUMN snowflake_layout.sequence_first IS
-    'Whether the sequence number is above the worker id';
+COMMENT ON COLUMN snowflake_layout.definition IS
+    'The definition, in its canonical form: epoch in milliseconds, tick in the largest unit, time '
+    'and the other fields that have bits, from the highest down, with one space between';
 
 CREATE TABLE snowflake_origin (
     singleton         boolean PRIMARY KEY DEFAULT true CHECK (singleton),
@@ -265,6 +253,23 @@ COMMENT ON COLUMN snowflake_segment_range.newest_from IS 'First number of the ne
 COMMENT ON COLUMN snowflake_segment_range.held_to IS 'Last number of the newest range';
 COMMENT ON COLUMN snowflake_segment_range.acquired_at IS 'When the newest range was acquired';
 
+-- Where ids go on after a clean shutdown. A database that issues ids has this row even if its
+-- registry is elsewhere.
+
+CREATE TABLE snowflake_last_tick (
+    database_oid bigint PRIMARY KEY,
+    began_at     pg_catalog.timestamptz NOT NULL
+);
+COMMENT ON TABLE snowflake_last_tick IS
+    'The tick after which the ids of this database continue, stored at each clean shutdown. If it '
+    'is ahead of the clock by at most snowflake.max_bridge and 10 seconds when a server is started, '
+    'ids continue after it. pg_upgrade and standbys carry it, pg_dump does not.';
+COMMENT ON COLUMN snowflake_last_tick.database_oid IS
+    'OID of the database. Rows of other databases, of which this one is a copy, do not count.';
+COMMENT ON COLUMN snowflake_last_tick.began_at IS
+    'When the tick began: the last one that an id has or, if that is later, the one that the '
+    'node''s clock showed';
+
 -- What a dump carries. Leases, watermarks and the origin of another server must not be restored.
 SELECT pg_catalog.pg_extension_config_dump('snowflake_layout'::pg_catalog.regclass, ''::pg_catalog.text);
 SELECT pg_catalog.pg_extension_config_dump('snowflake_segment'::pg_catalog.regclass, 'WHERE dropped_at IS NULL'::pg_catalog.text);
@@ -272,12 +277,8 @@ SELECT pg_catalog.pg_extension_config_dump('snowflake_segment'::pg_catalog.regcl
 -- belong to another role.
 GRANT SELECT, INSERT ON snowflake_layout, snowflake_segment TO pg_database_owner;
 
--- Guards: writes that bypass the protocol (see below) must not lead to equal ids. What must not
--- fall is checked by snowflake_guard_after as it is stored, because another BEFORE trigger may
--- change a row after snowflake_guard. snowflake_guard_table names every column in UPDATE OF, but
--- does nothing on an UPDATE: PostgreSQL refuses to change the type of a column that a trigger
--- names, which could write other values by USING, and drops such a column only with the trigger,
--- which the protocol then misses.
+-- Guards: writes that bypass the protocol (see below) must not lead to equal ids.
+-- snowflake_make_guards() makes triggers of these functions.
 
 CREATE FUNCTION snowflake_layout_changed() RETURNS pg_catalog.trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
@@ -294,106 +295,6 @@ deleted by hand, the last tick of its window becomes the watermark. A write that
 lease, or lower or remove a watermark or a segment, fails with 55000. Writes of logical replication
 are discarded, except a layout into an empty table.';
 REVOKE ALL ON FUNCTION snowflake_guard() FROM PUBLIC;
-
-CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_registry
-    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard;
-COMMENT ON TRIGGER snowflake_guard ON snowflake_registry IS
-    'Only the protocol inserts and changes leases. If a lease is deleted by hand, the last tick of '
-    'its window becomes the watermark.';
-CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_registry
-    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard_after;
-COMMENT ON TRIGGER snowflake_guard_after ON snowflake_registry IS
-    'A lease keeps its number and worker id, and its window''s end does not fall';
-CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
-    UPDATE OF lease_id, worker_id, node, role, secret_hash, acquired_at, extended_at, window_start,
-        window_end
-    ON snowflake_registry
-    FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_registry ENABLE ALWAYS TRIGGER snowflake_guard_table;
-COMMENT ON TRIGGER snowflake_guard_table ON snowflake_registry IS
-    'TRUNCATE is refused, and so is a change of a column''s type';
-
-CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_watermark
-    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_watermark ENABLE ALWAYS TRIGGER snowflake_guard;
-COMMENT ON TRIGGER snowflake_guard ON snowflake_watermark IS 'Watermarks are not deleted';
-CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_watermark
-    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_watermark ENABLE ALWAYS TRIGGER snowflake_guard_after;
-COMMENT ON TRIGGER snowflake_guard_after ON snowflake_watermark IS 'Watermarks do not fall';
-CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
-    UPDATE OF worker_id, last_tick, leases_ended
-    ON snowflake_watermark
-    FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_watermark ENABLE ALWAYS TRIGGER snowflake_guard_table;
-COMMENT ON TRIGGER snowflake_guard_table ON snowflake_watermark IS
-    'TRUNCATE is refused, and so is a change of a column''s type';
-
-CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_layout
-    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_layout ENABLE ALWAYS TRIGGER snowflake_guard;
-COMMENT ON TRIGGER snowflake_guard ON snowflake_layout IS
-    'Replication writes a layout only if the table is empty';
-CREATE TRIGGER snowflake_layout_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON snowflake_layout
-    FOR EACH STATEMENT EXECUTE FUNCTION snowflake_layout_changed();
-ALTER TABLE snowflake_layout ENABLE ALWAYS TRIGGER snowflake_layout_changed;
-COMMENT ON TRIGGER snowflake_layout_changed ON snowflake_layout IS
-    'The layout does not change once a lease was acquired';
-
-CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_origin
-    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard;
-COMMENT ON TRIGGER snowflake_guard ON snowflake_origin IS 'Only the protocol writes to the table';
-CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
-    UPDATE OF singleton, system_identifier, timeline, started_at, database_oid, clean_at,
-        last_lease_id, leases_begun, jumped_from, jumped_to, stepped_from, stepped_to, raised_tick,
-        longest_us, settling_us, settling_left_us, counted_us, settles_until, floor_at, loss_known,
-        settle_called_at, clock_offset_us, clock_since_us, step_offset_us, step_since_us
-    ON snowflake_origin
-    FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_origin ENABLE ALWAYS TRIGGER snowflake_guard_table;
-COMMENT ON TRIGGER snowflake_guard_table ON snowflake_origin IS
-    'TRUNCATE is refused, and so is a change of a column''s type';
-
-CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_segment
-    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard;
-COMMENT ON TRIGGER snowflake_guard ON snowflake_segment IS
-    'Segments are not deleted by hand, and a restore does not lower a segment';
-CREATE TRIGGER snowflake_guard_after AFTER UPDATE ON snowflake_segment
-    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_after;
-COMMENT ON TRIGGER snowflake_guard_after ON snowflake_segment IS
-    'The name of a segment does not change, and its last number falls only if the protocol '
-    'releases numbers';
-CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
-    UPDATE OF name, segment_id, last_value, max_value, step, max_step, period_at, allocated,
-        allocated_before, newest, allocated_elsewhere, skips, dropped_at, usage_role
-    ON snowflake_segment
-    FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_segment ENABLE ALWAYS TRIGGER snowflake_guard_table;
-COMMENT ON TRIGGER snowflake_guard_table ON snowflake_segment IS
-    'TRUNCATE is refused, and so is a change of a column''s type';
-
-CREATE TRIGGER snowflake_guard BEFORE INSERT OR UPDATE OR DELETE ON snowflake_segment_range
-    FOR EACH ROW EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_segment_range ENABLE ALWAYS TRIGGER snowflake_guard;
-COMMENT ON TRIGGER snowflake_guard ON snowflake_segment_range IS
-    'Only the registry''s functions write ranges. Rows may be deleted.';
-CREATE TRIGGER snowflake_guard_table BEFORE TRUNCATE OR
-    UPDATE OF segment_id, here, role, node, secret_hash, held_from, newest_from, held_to, acquired_at
-    ON snowflake_segment_range
-    FOR EACH STATEMENT EXECUTE FUNCTION snowflake_guard();
-ALTER TABLE snowflake_segment_range ENABLE ALWAYS TRIGGER snowflake_guard_table;
-COMMENT ON TRIGGER snowflake_guard_table ON snowflake_segment_range IS
-    'TRUNCATE is refused, and so is a change of a column''s type';
-
--- There is no row to delete. The statement fires snowflake_layout_changed, which fills
--- snowflake_origin before the first lease, so that a standby notices a failover even if it is
--- promoted before it receives that lease.
-DELETE FROM snowflake_layout;
 
 CREATE FUNCTION snowflake_guard_drop() RETURNS pg_catalog.event_trigger
     AS 'MODULE_PATHNAME' LANGUAGE C;
@@ -419,9 +320,7 @@ CREATE FUNCTION snowflake_lease_acquire(
     node pg_catalog.text, datacenter integer, now_tick bigint, duration interval, secret_hash pg_catalog.bytea,
     seen_lease_id bigint, start_before bigint, leapt boolean DEFAULT false,
     OUT lease_id bigint, OUT worker_id integer, OUT window_start bigint, OUT window_end bigint,
-    OUT epoch_ms bigint, OUT tick_us bigint, OUT timestamp_bits integer, OUT datacenter_bits integer,
-    OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean,
-    OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT settle_called_us bigint,
+    OUT layout pg_catalog.text, OUT system_identifier bigint, OUT timeline bigint, OUT raised_tick bigint, OUT settle_called_us bigint,
     OUT workers_free bigint)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_lease_acquire(pg_catalog.text, integer, bigint, interval, pg_catalog.bytea, bigint, bigint, boolean) IS
@@ -573,6 +472,16 @@ a WARNING says that it is left.
 Errors: 42501 unless the caller may create triggers on the tables, as their owner and superusers
 may, 55000 if a table or a trigger function is not as the extension made it.';
 REVOKE ALL ON FUNCTION snowflake_make_guards() FROM PUBLIC;
+-- Nobody can have put a function of this type there before, which a call could mean, too.
+CREATE FUNCTION snowflake_make_guards(snowflake_origin) RETURNS integer
+    AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+SELECT snowflake_make_guards(NULL::snowflake_origin);
+DROP FUNCTION snowflake_make_guards(snowflake_origin);
+
+-- There is no row to delete. The statement fires snowflake_layout_changed, which fills
+-- snowflake_origin before the first lease, so that a standby notices a failover even if it is
+-- promoted before it receives that lease.
+DELETE FROM snowflake_layout;
 
 CREATE FUNCTION snowflake_raise(id bigint) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -730,8 +639,9 @@ CREATE FUNCTION snowflake_reset_horizon(OUT horizon_before bigint, OUT horizon_a
 COMMENT ON FUNCTION snowflake_reset_horizon() IS
 'Takes back a horizon of the future when a wrong clock has been set right. snowflake_claim() then
 accepts rows with ids of the present again, and readers get them. If ids are still of the wrong
-time, the node acquires another worker id. Also reset the horizons and ids that readers have stored,
-which the function cannot do. The clock is confirmed, as by snowflake_confirm_clock().
+time, the node acquires another worker id, and calls wait for it. Also reset the horizons and ids
+that readers have stored, which the function cannot do. The clock is confirmed, as by
+snowflake_confirm_clock().
 
 horizon_before is the highest horizon that was or may have been reported. No id below horizon_after,
 the new horizon, is issued or accepted from now on.
@@ -753,10 +663,11 @@ CREATE FUNCTION snowflake_decode(id bigint, layout pg_catalog.text, OUT ts pg_ca
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_decode(bigint, pg_catalog.text) IS
 'The same in another layout: a name in the view snowflake_layouts, or a definition such as
-''epoch=1582165202020 tick=1ms time=51 worker=6 seq=6'': epoch in milliseconds since 1970, tick in
-us, ms or s, and the bits of the fields, from the highest ones down. The fields are time,
-datacenter, worker, seq, and skip for bits to pass over. A time that is split has sec and ms. No
-value is null; a missing worker id or sequence number is 0.
+''epoch=1582165202020 tick=1ms time=51 worker=6 seq=6'': epoch in milliseconds since 1970 or as a
+day, such as 2025-01-01, in UTC; tick in us, ms or s, 1ms if it is missing; and the bits of the
+fields, from the highest ones down. The fields are time, datacenter, worker, seq, and skip for bits
+to pass over. A time that is split has sec and ms. No value is null; a missing worker id or sequence
+number is 0.
 Errors: also 22023 for an unknown layout or an invalid definition.';
 
 CREATE FUNCTION snowflake_timestamp(id bigint) RETURNS pg_catalog.timestamptz
@@ -832,7 +743,8 @@ Errors: 22003 for a negative id, 22023 for an unknown encoding.';
 CREATE FUNCTION snowflake_from_text(id pg_catalog.text, encoding pg_catalog.text) RETURNS bigint
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_from_text(pg_catalog.text, pg_catalog.text) IS
-'Returns the id that snowflake_to_text() encoded.
+'Returns the id that snowflake_to_text() encoded. In base32 it also accepts lower case, I and L for
+1, O for 0, and hyphens anywhere.
 Errors: 22003 for a number above the largest id, 22023 for an unknown encoding, 22P02 if the text
 has another width or a character that is not a digit of the encoding.';
 
@@ -936,49 +848,40 @@ COMMENT ON OPERATOR <@ (snowflake_id, pg_catalog.anyrange) IS 'is contained by';
 
 -- Layouts.
 
-CREATE FUNCTION snowflake_get_layout(
-    OUT epoch_ms bigint, OUT tick_us bigint, OUT timestamp_bits integer, OUT datacenter_bits integer,
-    OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean)
+CREATE FUNCTION snowflake_get_layout() RETURNS pg_catalog.text
     AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION snowflake_get_layout() IS
-'Returns this database''s layout, with the columns of the table snowflake_layout. Before its first
-lease, a node compares it with the registry''s.';
+'Returns this database''s layout, as the table snowflake_layout has it. Before its first lease, a
+node compares it with the registry''s.';
 
-CREATE FUNCTION snowflake_set_layout(name pg_catalog.text) RETURNS pg_catalog.void
-    AS 'MODULE_PATHNAME', 'snowflake_set_named_layout' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_set_layout(pg_catalog.text) IS
-'Gives this database a named layout of the view snowflake_layouts, before its first lease.
-Errors: 22023 for an unknown layout, and the errors of the other form.';
-REVOKE ALL ON FUNCTION snowflake_set_layout(pg_catalog.text) FROM PUBLIC;
-
-CREATE FUNCTION snowflake_set_layout(
-    epoch pg_catalog.timestamptz, tick interval, timestamp_bits integer, datacenter_bits integer, worker_bits integer,
-    sequence_bits integer, sequence_first boolean DEFAULT false) RETURNS pg_catalog.void
+CREATE FUNCTION snowflake_set_layout(layout pg_catalog.text) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION snowflake_set_layout(pg_catalog.timestamptz, interval, integer, integer, integer, integer, boolean) IS
-'Gives this database a layout of its own, before its first lease: the start of tick 0, the length of
-a tick (1 microsecond to 1 day), the widths of the fields in bits, and whether the sequence number
-is above the worker id. If the database already has this layout, the function does nothing.
-Errors: 22004 for a null, 22023 for a layout that is invalid, cannot issue ids or has less than ten
-years left, 55000 once a lease was acquired under another layout.';
-REVOKE ALL ON FUNCTION snowflake_set_layout(pg_catalog.timestamptz, interval, integer, integer, integer, integer, boolean) FROM PUBLIC;
+COMMENT ON FUNCTION snowflake_set_layout(pg_catalog.text) IS
+'Gives this database a layout, before its first lease: a name in the view snowflake_layouts, or a
+definition as for snowflake_decode(), with the fields time, datacenter, worker and seq or time, seq,
+datacenter and worker in this order; datacenter may be missing. If the database already has this
+layout, the function does nothing.
+Errors: 22004 for a null, 22023 for a layout that is unknown, invalid, cannot issue ids or has less
+than ten years left, 55000 once a lease was acquired under another layout.';
+REVOKE ALL ON FUNCTION snowflake_set_layout(pg_catalog.text) FROM PUBLIC;
 
 CREATE FUNCTION snowflake_get_layouts(
     OUT name pg_catalog.text, OUT epoch pg_catalog.timestamptz, OUT tick interval, OUT timestamp_bits integer, OUT datacenter_bits integer,
     OUT worker_bits integer, OUT sequence_bits integer, OUT sequence_first boolean, OUT total_bits integer,
     OUT settable boolean, OUT end_of_life pg_catalog.timestamptz, OUT negative_until pg_catalog.timestamptz,
     OUT definition pg_catalog.text) RETURNS SETOF pg_catalog.record
-    AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE ROWS 19;
+    AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE ROWS 20;
 COMMENT ON FUNCTION snowflake_get_layouts() IS
 'Returns the rows of the view snowflake_layouts.';
 
 CREATE VIEW snowflake_layouts AS
     SELECT * FROM snowflake_get_layouts();
 COMMENT ON VIEW snowflake_layouts IS
-    'One row for each named layout: the default one, and those of well-known systems';
+    'One row for each named layout: the default one, and those of well-known systems. The row '
+    'without a name is this database''s own layout.';
 COMMENT ON COLUMN snowflake_layouts.name IS
     'Name for snowflake_set_layout(), and for the argument layout of snowflake_decode() and '
-    'other functions';
+    'other functions. Null for this database''s own layout.';
 COMMENT ON COLUMN snowflake_layouts.epoch IS 'Start of tick 0';
 COMMENT ON COLUMN snowflake_layouts.tick IS 'Length of a tick';
 COMMENT ON COLUMN snowflake_layouts.timestamp_bits IS 'Width of the timestamp, the highest field';
@@ -1105,8 +1008,9 @@ CREATE FUNCTION snowflake_get_metrics(
     OUT registry_answers_total bigint, OUT registry_failures_total bigint,
     OUT registry_answer_seconds double precision,
     OUT since_registry_answer_seconds double precision, OUT registry_failing integer,
-    OUT ranges_failing integer, OUT horizon_age_seconds double precision, OUT black_box integer,
-    OUT advice integer, OUT end_of_life_seconds double precision)
+    OUT ranges_failing integer, OUT password_in_clear integer,
+    OUT horizon_age_seconds double precision, OUT black_box integer, OUT advice integer,
+    OUT end_of_life_seconds double precision)
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION snowflake_get_metrics() IS
 'Returns what the view snowflake_metrics shows, from one consistent read.';
@@ -1165,8 +1069,12 @@ COMMENT ON COLUMN snowflake_metrics.registry_failing IS
     'snowflake_status shows the error.';
 COMMENT ON COLUMN snowflake_metrics.ranges_failing IS
     '1 if the keeper''s last attempt to acquire ranges of segments failed, else 0';
+COMMENT ON COLUMN snowflake_metrics.password_in_clear IS
+    '1 if a server in the registry''s place would get the password in clear text when it asks for '
+    'it, else 0. Always 0 with libpq 16 or later, on loopback addresses and over sockets.';
 COMMENT ON COLUMN snowflake_metrics.horizon_age_seconds IS
-    'How far the horizon is behind the node''s clock. Null before the first call of '
+    'How long the horizon has been held back: by a transaction since its first id, or by the keeper '
+    'since a call waits for it, whichever is longer. 0 if neither. Null before the first call of '
     'snowflake_horizon().';
 COMMENT ON COLUMN snowflake_metrics.black_box IS
     '1 if the server has a black box, so that ids continue under the same lease after a crash, '

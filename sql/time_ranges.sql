@@ -66,7 +66,7 @@ SELECT snowflake_range('(,)', 'no such layout');
 -- The same at random, for every named layout: ids of neighbouring ticks, times at, before, after and inside ticks.
 CREATE TABLE sample AS
     SELECT l.name, l.tick, first + k * step + (random() * (step - 1))::bigint AS id, snowflake_timestamp(first, l.name) + j * l.tick + shift AS ts
-    FROM snowflake_layouts l,
+    FROM (SELECT * FROM snowflake_layouts WHERE name IS NOT NULL) l,
         LATERAL (SELECT 1::bigint << (total_bits - timestamp_bits) AS step) s,
         LATERAL (SELECT (random() * (2 ^ 52 - 3))::bigint * CASE WHEN total_bits = 53 THEN 1 ELSE 1000 END / step * step AS first
                  FROM generate_series(1, 20) WHERE l.name IS NOT NULL UNION ALL SELECT 0) f,

@@ -36,6 +36,25 @@ become() {
 # as_user COMMAND...: runs the command in that way.
 as_user() { (become "$@"); }
 
+# tenths_of_processors: prints how many tenths of a processor this process may use: those of the
+# machine, or fewer in a control group with a quota, as containers have.
+tenths_of_processors() {
+  local tenths=$((10 * $(nproc))) folder quota='' period
+  folder=$(grep -E '^[0-9]+:([^:]*,)?cpu(,[^:]*)?:|^0::' /proc/self/cgroup | head -n 1 || true)
+  case $folder in
+    0::*) if [[ -f /sys/fs/cgroup${folder#0::}/cpu.max ]]; then read -r quota period <"/sys/fs/cgroup${folder#0::}/cpu.max"; fi ;;
+    *)
+      folder=/sys/fs/cgroup/cpu${folder#*:*:}
+      if [[ -f $folder/cpu.cfs_quota_us ]]; then
+        read -r quota <"$folder/cpu.cfs_quota_us"
+        read -r period <"$folder/cpu.cfs_period_us"
+      fi
+      ;;
+  esac
+  if [[ $quota =~ ^[0-9]+$ && $((10 * quota / period)) -lt $tenths ]]; then tenths=$((10 * quota / period)); fi
+  echo $((tenths > 0 ? tenths : 1))
+}
+
 # Whether enough memory is available for the servers of all tests.
 memory_has_room() { [[ $(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) -ge $((10 << 20)) ]]; }
 

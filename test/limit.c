@@ -5,7 +5,7 @@
  *
  *     limit SECONDS FILE COMMAND [ARGUMENT...]
  *
- * The command may use four times SECONDS of processor time. It may be silent for SECONDS: its
+ * The command may use eight times SECONDS of processor time. It may be silent for SECONDS: its
  * standard output, a file, does not grow, and none of its processes is running or waits for the
  * disk. Its processes are all its descendants: an orphan, such as a server that pg_ctl has started,
  * becomes a child of this process.
@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 /* The limit of processor time, as a multiple of the limit of silence. */
-#define PROCESSOR_LIMITS 4
+#define PROCESSOR_LIMITS 8
 /* At most between two looks at the processes, and from SIGTERM to SIGKILL, in seconds. */
 #define LOOK_S 5
 #define GRACE_S 10

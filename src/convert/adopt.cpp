@@ -50,35 +50,28 @@ Oid TypeOf(const ColumnDef &column) {
 }
 
 Constraint *FindConstraint(const ColumnDef &column, ConstrType type) {
-  ListCell *cell = nullptr;
-  foreach (cell, column.constraints)
-    if (lfirst_node(Constraint, cell)->contype == type) return lfirst_node(Constraint, cell);
+  for (Constraint *constraint : Each<Constraint *>(column.constraints))
+    if (constraint->contype == type) return constraint;
   return nullptr;
 }
 
 ColumnDef *FindColumn(const CreateStmt &table, const char *name) {
-  ListCell *cell = nullptr;
-  foreach (cell, table.tableElts) {
-    ColumnDef *column = static_cast<ColumnDef *>(lfirst(cell));
+  for (ColumnDef *column : Each<ColumnDef *>(table.tableElts))
     if (IsA(column, ColumnDef) && strcmp(column->colname, name) == 0) return column;
-  }
   return nullptr;
 }
 
 // Calls visit(constraint, names of its columns) for each constraint of that type.
 template <typename Visit>
 void ForEachConstraint(const CreateStmt &table, ConstrType type, Visit visit) {
-  ListCell *cell = nullptr, *of_column = nullptr;
-  foreach (cell, table.tableElts) {
-    const Node *element = static_cast<const Node *>(lfirst(cell));
+  for (const Node *element : Each<Node *>(table.tableElts)) {
     if (IsA(element, Constraint)) {
       const Constraint &constraint = *reinterpret_cast<const Constraint *>(element);
       if (constraint.contype == type) visit(constraint, type == CONSTR_FOREIGN ? constraint.fk_attrs : constraint.keys);
     } else if (IsA(element, ColumnDef)) {
       const ColumnDef &column = *reinterpret_cast<const ColumnDef *>(element);
-      foreach (of_column, column.constraints)
-        if (lfirst_node(Constraint, of_column)->contype == type)
-          visit(*lfirst_node(Constraint, of_column), list_make1(makeString(column.colname)));
+      for (const Constraint &constraint : Each<Constraint>(column.constraints))
+        if (constraint.contype == type) visit(constraint, list_make1(makeString(column.colname)));
     }
   }
 }
@@ -87,10 +80,8 @@ void ForEachConstraint(const CreateStmt &table, ConstrType type, Visit visit) {
 // schema that is also a table's of the command is taken for that table.
 const CreateStmt *FindTable(const Command &command, const RangeVar &name) {
   if (name.schemaname != nullptr && get_namespace_oid(name.schemaname, true) != command.schema) return nullptr;
-  ListCell *cell = nullptr;
-  foreach (cell, command.tables)
-    if (strcmp(lfirst_node(CreateStmt, cell)->relation->relname, name.relname) == 0)
-      return lfirst_node(CreateStmt, cell);
+  for (const CreateStmt *table : Each<CreateStmt *>(command.tables))
+    if (strcmp(table->relation->relname, name.relname) == 0) return table;
   return nullptr;
 }
 
@@ -100,9 +91,8 @@ bool IsKey(const Command &command, const CreateStmt &table, const ColumnDef &col
     return false;
   bool refers = false;
   ForEachConstraint(table, CONSTR_FOREIGN, [&](const Constraint &key, const List *columns) {
-    ListCell *cell = nullptr;
-    foreach (cell, columns)
-      refers |= strcmp(strVal(lfirst(cell)), column.colname) == 0 && FindTable(command, *key.pktable) != &table;
+    for (Node *name : Each<Node *>(columns))
+      refers |= strcmp(strVal(name), column.colname) == 0 && FindTable(command, *key.pktable) != &table;
   });
   return !refers;
 }
@@ -132,13 +122,14 @@ void AdoptKey(const CreateStmt &table, ColumnDef *column) {
 
   StringInfoData options;
   initStringInfo(&options);
-  ListCell *cell = nullptr;
-  foreach (cell, value->options)
-    appendStringInfo(&options, "%s%s", options.len > 0 ? ", " : "", lfirst_node(DefElem, cell)->defname);
+  for (const DefElem &option : Each<DefElem>(value->options))
+    appendStringInfo(&options, "%s%s", options.len > 0 ? ", " : "", option.defname);
+  const bool always = value->generated_when == ATTRIBUTE_IDENTITY_ALWAYS;
   ereport(NOTICE,
           (errmsg("column \"%s\" of table \"%s\" now takes its ids from snowflake_nextval()", column->colname,
                   table.relation->relname),
-           options.len > 0 ? errdetail("It has no sequence, so these options have no effect: %s.", options.data) : 0));
+           options.len > 0 ? errdetail("It has no sequence, so these options have no effect: %s.", options.data) : 0,
+           always ? errhint("It accepts explicit ids, although it is GENERATED ALWAYS.") : 0));
 }
 
 List *PrimaryKey(const CreateStmt &table) {
@@ -224,19 +215,15 @@ void NoteCopies(const CreateStmt &table, const TableLikeClause &like) {
 }
 
 void AdoptKeys(Command *command) {
-  ListCell *cell = nullptr, *element = nullptr;
-  foreach (cell, command->tables) {
-    const CreateStmt &table = *lfirst_node(CreateStmt, cell);
-    foreach (element, table.tableElts) {
-      Node *node = static_cast<Node *>(lfirst(element));
+  for (const CreateStmt &table : Each<CreateStmt>(command->tables)) {
+    for (Node *node : Each<Node *>(table.tableElts)) {
       if (IsA(node, TableLikeClause)) NoteCopies(table, *castNode(TableLikeClause, node));
       if (!IsA(node, ColumnDef) || !IsKey(*command, table, *castNode(ColumnDef, node))) continue;
       AdoptKey(table, castNode(ColumnDef, node));
       command->adopted = lappend(command->adopted, node);
     }
   }
-  foreach (cell, command->tables) {
-    const CreateStmt &table = *lfirst_node(CreateStmt, cell);
+  for (const CreateStmt &table : Each<CreateStmt>(command->tables)) {
     ForEachConstraint(table, CONSTR_FOREIGN, [&](const Constraint &key, const List *columns) {
       CheckForeignKey(*command, table, key, columns);
     });
@@ -254,10 +241,9 @@ void AdoptKeysOf(Node *tree) {
     command.schema = RangeVarGetAndCheckCreationNamespace(table->relation, NoLock, &existing);
     if (!OidIsValid(existing) && !IsTemporary(*table)) command.tables = list_make1(table);
   } else if (IsA(tree, CreateSchemaStmt)) {
-    ListCell *cell = nullptr;
-    foreach (cell, castNode(CreateSchemaStmt, tree)->schemaElts)
-      if (IsA(lfirst(cell), CreateStmt) && !IsTemporary(*lfirst_node(CreateStmt, cell)))
-        command.tables = lappend(command.tables, lfirst(cell));
+    for (Node *element : Each<Node *>(castNode(CreateSchemaStmt, tree)->schemaElts))
+      if (IsA(element, CreateStmt) && !IsTemporary(*castNode(CreateStmt, element)))
+        command.tables = lappend(command.tables, element);
   }
   AdoptKeys(&command);
 }

@@ -1,8 +1,8 @@
 // snowflake_convert_all(): all keys of a schema become ids in one transaction. Arguments, result
 // and errors: COMMENT ON in the install script.
 //
-// 1. Each key is examined by itself, as snowflake_convert() would. What it refuses is collected, so
-//    that all refusals are in one error, before anything is changed.
+// 1. Each key is examined by itself, as snowflake_convert() would. All refusals are in one error,
+//    before anything is changed.
 // 2. The keys of one owner are converted together. ALTER TABLE would rebuild the foreign keys of a
 //    table, and so read both tables, once for each statement. So those between the tables are
 //    dropped first, each table is altered once, and each foreign key is added once.
@@ -18,82 +18,76 @@
 
 namespace snowflake {
 namespace {
-// Locks what the keys' conversions change, and refuses if one of them has to be refused.
-void Examine(const SchemaKeys &found) {
-  Refusals refusals = {};
-  const auto check = [&](Key *key, auto body) {
-    ErrorData *error = Attempted(body);
-    if (error == nullptr) return;
-    if (!IsRefusal(error->sqlerrcode)) ReThrowError(error);
-    Note(&refusals, *key, *error);
-    key->error = error;
-  };
-  ListCell *cell = nullptr;
-  foreach (cell, found.keys) {
-    Key *key = static_cast<Key *>(lfirst(cell));
-    check(key, [&] {
-      key->columns = LockColumns(&key->conversion);
-      CheckColumns(key->conversion, key->columns);
-      CheckDirect(key->conversion, key->columns, FindNotNulls(key->columns));
-    });
+// The keys that could be converted online.
+const char *OpenOnline(const SchemaKeys &found) {
+  List *names = NIL;
+  for (const Key &key : Each<Key>(found.keys)) {
+    if (key.refusals == NIL) continue;
+    SPI_connect();
+    const bool open = OtherWayIsOpen(key.conversion, key.columns);
+    SPI_finish();
+    if (open) names = lappend(names, const_cast<char *>(key.described));
   }
+  if (names == NIL) return "";
+  return psprintf("Or convert these first, by snowflake_convert() with online => true: %s.\n", Joined(names, ", "));
+}
+
+// Looks for what keeps a key from being converted together with other columns; its memory lasts for
+// one key.
+void Judge(Key *key, const ColumnSet &together) {
+  MemoryContext caller = CurrentMemoryContext;
+  SPI_connect();
+  const List *found = FindRefusals(key->conversion, key->columns, together);
+  MemoryContextSwitchTo(caller);
+  key->refusals = CopyRefusals(found);
+  SPI_finish();
+}
+
+// Locks what the keys' conversions change, or as a dry run does, and looks for what is in the way.
+void Examine(const SchemaKeys &found, bool dry_run) {
+  for (Key &key : Each<Key>(found.keys)) {
+    key.conversion.dry_run = dry_run;
+    key.columns = LockColumns(&key.conversion);
+  }
+  CheckExcluded(found);
   const ColumnSet own = Together(found.all, found.keys).own;
-  int refused = 0;
-  foreach (cell, found.keys) {
-    Key *key = static_cast<Key *>(lfirst(cell));
-    // None: they could not be locked.
-    if (key->columns.count > 0) check(key, [&] { CheckSequences(found.all, key->columns, own); });
-    refused += key->error != nullptr;
-  }
-  if (refused > 0)
-    ereport(ERROR, (errcode(refusals.code),
-                    errmsg("cannot convert %d of the %d keys of schema %s", refused, list_length(found.keys),
-                           found.schema_sql),
-                    errdetail("%s", Joined(refusals.lines)),
-                    errhint("Change or drop these objects, call the function again, and create them again. Or name the "
-                            "tables of these keys in exclude.")));
+  for (Key *key : Each<Key *>(found.keys)) Judge(key, own);
+}
+
+void RefuseAll(const SchemaKeys &found) {
+  const Reasons reasons = ReasonsOf(found.keys);
+  if (reasons.keys == 0) return;
+  // It may catch errors, which no report that is being made survives.
+  const char *online = OpenOnline(found);
+  ereport(ERROR, (errcode(CodeOf(reasons.refusals)),
+                  errmsg("cannot convert %d of the %d keys of schema %s", reasons.keys, list_length(found.keys),
+                         found.schema_sql),
+                  errdetail("%s", LinesOf(reasons.refusals)),
+                  errhint("%s%sOr name the tables of these keys in exclude.", WhatToDo(reasons.refusals), online)));
 }
 
 List *KeysOf(List *keys, Oid owner) {
   List *found = NIL;
-  ListCell *cell = nullptr;
-  foreach (cell, keys)
-    if (static_cast<const Key *>(lfirst(cell))->conversion.owner == owner) found = lappend(found, lfirst(cell));
+  for (Key *key : Each<Key *>(keys))
+    if (key->conversion.owner == owner) found = lappend(found, key);
   return found;
 }
-
-struct ForeignKeys {
-  List *drop, *add;
-};
 
 // The statements for one of them.
 struct ForeignKey {
   char *drop, *add, *comment;
 
-  static ForeignKey Read(const Row &row) { return {row.Text("drop"), row.Text("add"), row.Text("comment")}; }
+  static ForeignKey Read(const Row &row) { return row.As<ForeignKey>("drop", "add", "comment"); }
 };
 
 ForeignKeys FindForeignKeys(const IdColumns &columns) {
   ForeignKeys keys = {};
-  for (const ForeignKey &key : Read<ForeignKey>(kKeysBetween, columns.narrow.tables, columns.narrow.numbers)) {
+  for (const ForeignKey &key : Read<ForeignKey>(kKeysBetween, columns.narrow)) {
     keys.drop = lappend(keys.drop, key.drop);
     keys.add = lappend(keys.add, key.add);
     if (key.comment != nullptr) keys.add = lappend(keys.add, key.comment);
   }
   return keys;
-}
-
-List *StatementsTogether(const Conversion &owners, const IdColumns &columns, const ForeignKeys &keys) {
-  const NotNulls not_nulls = FindNotNulls(columns);
-  const bool only_widens = OnlyWidens(owners);
-  List *statements = only_widens ? NIL : IdentityStatements(columns);
-  statements = list_concat(statements, keys.drop);
-  statements = list_concat(statements, not_nulls.apart);
-  statements = list_concat(statements, AlterStatements(owners, columns, true));
-  statements = list_concat(statements, not_nulls.together);
-  statements = list_concat(statements, KeptProperties(columns));
-  statements = list_concat(statements, keys.add);
-  return list_concat(statements, only_widens ? SequenceTypeStatements(columns) : SequenceStatements(columns));
 }
 
 // Whether nothing is left to do, and the foreign keys are what they were.
@@ -103,11 +97,9 @@ void CheckDone(List *keys, const IdColumns &columns, const ForeignKeys &before) 
   for (int i = 0; same && i < list_length(before.add); ++i)
     same = strcmp(static_cast<const char *>(list_nth(before.add, i)),
                   static_cast<const char *>(list_nth(after.add, i))) == 0;
-  ListCell *cell = nullptr;
-  foreach (cell, keys) {
-    const Key &key = *static_cast<const Key *>(lfirst(cell));
+  for (const Key &key : Each<Key>(keys)) {
     const IdColumns now = FindColumns(key.conversion);
-    if (same && now.count > 0 && Statements(key.conversion, now, FindNotNulls(now), true) == NIL) continue;
+    if (same && now.count > 0 && Statements(key.conversion, now, true) == NIL) continue;
     ReportInterference(key.columns.all[0]);
   }
 }
@@ -125,14 +117,11 @@ struct Needs {
   int64_t tables, indexes, foreign_keys;
   char *largest, *size;
 
-  static Needs Read(const Row &row) {
-    return {row.Count("tables"), row.Count("indexes"), row.Count("foreign_keys"), row.Text("largest"),
-            row.Text("size")};
-  }
+  static Needs Read(const Row &row) { return row.As<Needs>("tables", "indexes", "foreign_keys", "largest", "size"); }
 };
 
 void SayNeeds(const IdColumns &columns, int64_t keys) {
-  const Needs needs = *Read<Needs>(kNeeds, columns.narrow.tables, columns.narrow.numbers).all;
+  const Needs needs = *Read<Needs>(kNeeds, columns.narrow).all;
   if (needs.tables == 0) return;
   const int64_t locks = kLocksOfCatalogs + kLocksOfKey * keys + kLocksOfTable * needs.tables +
                         kLocksOfIndex * needs.indexes + kLocksOfForeignKey * needs.foreign_keys;
@@ -150,12 +139,24 @@ void SayNeeds(const IdColumns &columns, int64_t keys) {
                                        Long(room))));
 }
 
+// What a call says and refuses, it says and refuses before it keeps anybody out. Whether no column
+// is left out.
+bool Foresee(const SchemaKeys &found) {
+  Examine(found, true);
+  const bool whole = SayLeftOut(found);
+  List *open = OpenKeys(found.keys);
+  const IdColumns columns = Together(found.all, open);
+  if (IsToDo(columns)) NoticeWarnings(found.all, columns, false);
+  RefuseAll(found);
+  SayNeeds(columns, list_length(open));
+  return whole;
+}
+
 // The keys of one owner. Whether something was left to do.
 bool ConvertKeys(const Conversion &of_owner, List *keys, ReturnSetInfo *result) {
   const IdColumns columns = Together(of_owner, keys);
   const ForeignKeys foreign_keys = FindForeignKeys(columns);
-  SayNeeds(columns, list_length(keys));
-  List *statements = StatementsTogether(of_owner, columns, foreign_keys);
+  List *statements = Statements(of_owner, columns, true, foreign_keys);
   Return(result, statements);
   if (of_owner.dry_run) return statements != NIL;
   ExecuteStatements(of_owner, statements);
@@ -166,27 +167,32 @@ bool ConvertKeys(const Conversion &of_owner, List *keys, ReturnSetInfo *result) 
 }  // namespace
 
 SNOWFLAKE_FUNCTION(snowflake_convert_all) {
-  CheckNotNull(fcinfo, "snowflake_convert_all", {"schema", "dry_run", "exclude", "target"});
+  CheckNotNull(fcinfo, "snowflake_convert_all", {"schema", "dry_run", "exclude", "target", "keep_sequence"});
   const bool dry_run = PG_GETARG_BOOL(1);
   const char *target = TargetOf(text_to_cstring(PG_GETARG_TEXT_PP(3)));
   if (!dry_run) CheckMayChange("snowflake_convert_all");
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   SPI_connect();
-  const SchemaKeys found = FindKeys(fcinfo, PG_GETARG_OID(0), PG_GETARG_DATUM(2), dry_run, target);
-  Examine(found);
-  const bool whole = SayLeftOut(found);
-  List *owners = NIL;
-  ListCell *cell = nullptr;
-  foreach (cell, found.keys)
-    owners = list_append_unique_oid(owners, static_cast<const Key *>(lfirst(cell))->conversion.owner);
-  bool any = false;
-  foreach (cell, owners) {
-    Conversion of_owner = found.all;
-    of_owner.owner = lfirst_oid(cell);
-    any |= ConvertKeys(of_owner, KeysOf(found.keys, of_owner.owner),
-                       reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
+  const SchemaKeys found = FindKeys(fcinfo, PG_GETARG_OID(0), PG_GETARG_DATUM(2), dry_run, target, PG_GETARG_BOOL(4));
+  bool whole = false;
+  if (dry_run) {
+    whole = Foresee(found);
+  } else {
+    // Its memory, too, lasts no longer.
+    SPI_connect();
+    if (ErrorData *error = Looked([&] { whole = Foresee(found); })) ReThrowError(error);
+    SPI_finish();
+    Examine(found, false);
+    RefuseAll(found);
   }
-  if (dry_run && found.keys != NIL) NoticeWarnings(found.all, Together(found.all, found.keys), false);
+  List *owners = NIL;
+  for (const Key &key : Each<Key>(found.keys)) owners = list_append_unique_oid(owners, key.conversion.owner);
+  bool any = false;
+  for (const Oid owner : Each<Oid>(owners)) {
+    Conversion of_owner = found.all;
+    of_owner.owner = owner;
+    any |= ConvertKeys(of_owner, KeysOf(found.keys, owner), reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo));
+  }
   if (!any) SayNothingLeft(found, whole);
   SPI_finish();
   return Datum{0};

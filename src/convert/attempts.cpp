@@ -1,39 +1,54 @@
-// snowflake_try(): executes statements that need a strong lock for a moment. Whoever waits for such
-// a lock makes all later sessions wait, too. So each attempt waits for a short time only.
+// snowflake_try(): executes statements that need a strong lock for a moment.
 //
 // 1. An attempt is a subtransaction. If it fails, it has no effect and keeps no lock.
 // 2. Between two attempts the transaction ends, so that its snapshot holds no vacuum back.
-// 3. The statements run with the caller's rights, as any SQL does. They are made for the settings
+// 3. LOCK TABLE is executed here: it also takes sequences, and a view without its tables, and
+//    learns the order of locks from deadlocks.
+// 4. The statements run with the caller's rights, as any SQL does. They are made for the settings
 //    of PinSettings(), among them the search_path pg_catalog, and run under them unless they
 //    evaluate rows.
 #include "convert/attempts.h"
 
-#include "convert/empty_index.h"
 #include "convert/queries.h"
 #include "pg/processes.h"
 #include "pg/report.h"
 #include "pg/security_context.h"
 
 extern "C" {
+#include "access/xact.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_index.h"
+#include "commands/tablecmds.h"
 #include "parser/parser.h"
+#include "storage/bufmgr.h"
 #include "utils/timeout.h"
 }
 
 namespace snowflake {
 namespace {
-constexpr int kDeadlineMs = 100;
-constexpr int64_t kFirstPauseUs = 100 * 1000;
-constexpr int64_t kLongestPauseUs = 3 * 1000 * 1000;
-constexpr int64_t kGiveUpUs = int64_t{600} * 1000 * 1000;
+constexpr int64_t kShortestWaitUs = 100 * 1000;
+constexpr int64_t kReportUs = 10 * 1000 * 1000;
+constexpr int64_t kLongestWaitUs = int64_t{24} * 3600 * 1000 * 1000;
+// How long before its end an attempt looks for a deadlock once more.
+constexpr int kLastLookMs = 10;
+
+// Error: 22023.
+int64_t DurationUs(FunctionCallInfo fcinfo, int argument, const char *name, int64_t least_us) {
+  const Interval &value = *PG_GETARG_INTERVAL_P(argument);
+  const double us = static_cast<double>(value.time) + (value.day + 30.0 * value.month) * 24 * 3600 * 1e6;
+  if (us >= static_cast<double>(least_us) && us <= static_cast<double>(kLongestWaitUs)) return static_cast<int64_t>(us);
+  ereport(ERROR,
+          (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+           errmsg("%s must be between %lld ms and one day", name, Long(least_us / 1000)),
+           errdetail("It is %s.", DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(argument))))));
+}
 
 // VALIDATE CONSTRAINT does. Its text has nothing that settings decide on.
 bool EvaluatesRows(List *parsed) {
-  ListCell *cell = nullptr, *command = nullptr;
-  foreach (cell, parsed) {
-    Node *statement = lfirst_node(RawStmt, cell)->stmt;
-    if (!IsA(statement, AlterTableStmt)) continue;
-    foreach (command, castNode(AlterTableStmt, statement)->cmds)
-      if (lfirst_node(AlterTableCmd, command)->subtype == AT_ValidateConstraint) return true;
+  for (const RawStmt &statement : Each<RawStmt>(parsed)) {
+    if (!IsA(statement.stmt, AlterTableStmt)) continue;
+    for (const AlterTableCmd &command : Each<AlterTableCmd>(castNode(AlterTableStmt, statement.stmt)->cmds))
+      if (command.subtype == AT_ValidateConstraint) return true;
   }
   return false;
 }
@@ -41,7 +56,9 @@ bool EvaluatesRows(List *parsed) {
 // At the deadline a wait for a lock ends, and later ones end at once. In a signal handler.
 void EndWaits() {
   LockTimeout = 1;
-  if (get_timeout_active(LOCK_TIMEOUT)) enable_timeout_after(LOCK_TIMEOUT, 0);
+  if (!get_timeout_active(LOCK_TIMEOUT)) return;
+  enable_timeout_after(DEADLOCK_TIMEOUT, 0);
+  enable_timeout_after(LOCK_TIMEOUT, kLastLookMs);
 }
 
 TimeoutId Deadline() {
@@ -49,6 +66,66 @@ TimeoutId Deadline() {
   if (deadline == MAX_TIMEOUTS) deadline = RegisterTimeout(USER_TIMEOUT, EndWaits);
   return deadline;
 }
+
+// --- An empty index ---
+
+// Nobody else has seen the index yet.
+void MakeInvalid(Oid oid) {
+  Relation index = index_open(oid, NoLock);
+  if (RelationGetNumberOfBlocks(index) != 0)
+    elog(ERROR, "index \"%s\" was not created empty", RelationGetRelationName(index));
+  index_close(index, NoLock);
+  Relation catalog = table_open(IndexRelationId, RowExclusiveLock);
+  HeapTuple row = SearchSysCacheCopy1(INDEXRELID, ObjectIdGetDatum(oid));
+  if (!HeapTupleIsValid(row)) elog(ERROR, "cache lookup failed for index %u", oid);
+  const Form_pg_index form = reinterpret_cast<Form_pg_index>(GETSTRUCT(row));
+  form->indisvalid = false;
+  form->indisready = false;
+  CatalogTupleUpdate(catalog, &row->t_self, row);
+  table_close(catalog, RowExclusiveLock);
+}
+
+Oid DefineInvalidIndex(IndexStmt *index, const char *sql) {
+  const Oid table = RangeVarGetRelidExtended(index->relation, ShareLock, 0, RangeVarCallbackOwnsRelation, nullptr);
+  if (get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE)
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("cannot create index on partitioned table \"%s\" concurrently", get_rel_name(table)),
+                    errhint("Create it on the partitions.")));
+  index->concurrent = false;
+  const Oid oid = DefineEmptyIndex(table, transformIndexStmt(table, index, sql));
+  if (!OidIsValid(oid)) return oid;  // IF NOT EXISTS
+  CommandCounterIncrement();
+  MakeInvalid(oid);
+  CommandCounterIncrement();
+  return oid;
+}
+
+// CREATE INDEX CONCURRENTLY up to its first commit. The index is invalid and gets no rows, as after
+// one that failed at once; REINDEX INDEX CONCURRENTLY builds it. Fires the event triggers of CREATE
+// INDEX. Errors: those of CREATE INDEX.
+//
+// Expressions are parsed here, under the settings that are pinned. REINDEX copies them from the
+// catalog and parses nothing. So no setting of the session that builds the index changes them.
+void CreateEmptyIndex(IndexStmt *index, const char *sql) {
+  PreventCommandIfReadOnly("CREATE INDEX");
+  PreventCommandDuringRecovery("CREATE INDEX");
+  Node *command = reinterpret_cast<Node *>(index);
+  const bool collects = EventTriggerBeginCompleteQuery();
+  PG_TRY();
+  {
+    EventTriggerDDLCommandStart(command);
+    const ObjectAddress made = {RelationRelationId, DefineInvalidIndex(index, sql), 0};
+    EventTriggerCollectSimpleCommand(made, InvalidObjectAddress, command);
+    EventTriggerDDLCommandEnd(command);
+  }
+  PG_FINALLY();
+  {
+    if (collects) EventTriggerEndCompleteQuery();
+  }
+  PG_END_TRY();
+}
+
+// --- Statements ---
 
 void RunStatement(const RawStmt &statement, const char *statements) {
   const char *start = statements + statement.stmt_location;
@@ -72,24 +149,91 @@ List *Parsed(const char *statements) {
   return parsed;
 }
 
-}  // namespace
-
-void SetLockTimeouts() {
-  SetForLevel("lock_timeout", psprintf("%dms", kDeadlineMs));
-  // What waits for this long ends an autovacuum that is in the way.
-  SetForLevel("deadlock_timeout", "50ms");
+// Of a table, also what inherits from it.
+void LockTables(Attempts *attempts, const LockStmt &lock) {
+  List *relations = NIL;
+  for (const RangeVar *name : Each<RangeVar *>(lock.relations)) {
+    const Oid relation = RangeVarGetRelidExtended(name, NoLock, 0, RangeVarCallbackOwnsRelation, nullptr);
+    relations = list_concat_unique_oid(
+        relations, name->inh ? find_all_inheritors(relation, NoLock, nullptr) : list_make1_oid(relation));
+  }
+  LockInTurn(attempts, relations, lock.mode);
 }
 
-void BeginDeadline() { enable_timeout_after(Deadline(), kDeadlineMs); }
+}  // namespace
 
-void EndDeadline(int lock_timeout) {
+Attempts BeginAttempts(FunctionCallInfo fcinfo, int max_wait, int give_up_after) {
+  Attempts attempts = {};
+  attempts.max_wait_ms = static_cast<int>(DurationUs(fcinfo, max_wait, "max_wait", kShortestWaitUs) / 1000);
+  attempts.held_wait_ms = Max(DeadlockTimeout / 2, kLastLookMs + 1);
+  attempts.give_up_us = DurationUs(fcinfo, give_up_after, "give_up_after", 0);
+  attempts.until_us = MonotonicUs() + attempts.give_up_us;
+  attempts.memory = CurrentMemoryContext;
+  return attempts;
+}
+
+const char *ArgumentsOf(const Attempts &attempts) {
+  return psprintf("'%d ms'::pg_catalog.interval, '%g s'::pg_catalog.interval", attempts.max_wait_ms,
+                  static_cast<double>(attempts.give_up_us) / 1e6);
+}
+
+bool AreUsual(const Attempts &attempts) { return attempts.max_wait_ms == 100 && attempts.give_up_us == 600 * 1000000; }
+
+bool HaveEnded(const Attempts &attempts) { return MonotonicUs() >= attempts.until_us; }
+
+// A random one, because the sessions that waited all go on at once.
+void PauseBeforeNext(Attempts *attempts) {
+  const int64_t longest_us = int64_t{1000} * attempts->max_wait_ms;
+  const int64_t took_us = Min(Max(MonotonicUs() - attempts->since_us, kShortestWaitUs), longest_us);
+  const double times = (1 + 3 * pg_prng_double(&pg_global_prng_state)) * (1 + Min(attempts->failed++, 1000) / 100.0);
+  PauseFor(static_cast<int64_t>(times * static_cast<double>(took_us)));
+}
+
+void SetLockTimeouts(const Attempts &attempts) {
+  SetForLevel("lock_timeout", psprintf("%dms", attempts.max_wait_ms));
+  // What waits for this long also ends an autovacuum that is in the way.
+  SetForLevel("deadlock_timeout", "20ms");
+}
+
+void BeginDeadline(Attempts *attempts) {
+  attempts->since_us = MonotonicUs();
+  enable_timeout_after(Deadline(), attempts->max_wait_ms - kLastLookMs);
+}
+
+void NoteHeld(const Attempts &attempts) {
+  if (!get_timeout_active(Deadline())) return;
+  const TimestampTz held = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), attempts.held_wait_ms - kLastLookMs);
+  if (held < get_timeout_finish_time(Deadline())) enable_timeout_at(Deadline(), held);
+}
+
+void EndDeadline(Attempts *attempts, int lock_timeout, bool deadlock) {
   disable_timeout(Deadline(), false);
   // The timer may have come just after the settings were restored.
   LockTimeout = lock_timeout;
+  if (!deadlock) return;
+  MemoryContext outer = MemoryContextSwitchTo(attempts->memory);
+  attempts->last = list_concat(list_difference_oid(attempts->last, attempts->held), attempts->held);
+  MemoryContextSwitchTo(outer);
+}
+
+void LockInTurn(Attempts *attempts, List *relations, LOCKMODE mode) {
+  const List *last = attempts != nullptr ? attempts->last : NIL;
+  List *of_these = list_difference_oid(last, list_difference_oid(last, relations));
+  List *in_turn = list_concat(list_difference_oid(relations, last), of_these);
+  for (const Oid relation : Each<Oid>(in_turn)) {
+    if (attempts != nullptr) attempts->awaited = relation;
+    LockRelationOid(relation, mode);
+    if (attempts == nullptr) continue;
+    attempts->awaited = InvalidOid;
+    NoteHeld(*attempts);
+    MemoryContext outer = MemoryContextSwitchTo(attempts->memory);
+    attempts->held = lappend_oid(attempts->held, relation);
+    MemoryContextSwitchTo(outer);
+  }
 }
 
 namespace {
-void RunStatements(const char *statements) {
+void RunStatements(Attempts *attempts, const char *statements) {
   List *parsed = Parsed(statements);
   const bool evaluates_rows = EvaluatesRows(parsed);
   const int guc_level = NewGUCNestLevel();
@@ -101,25 +245,27 @@ void RunStatements(const char *statements) {
   }
   // Indexes of partitioned tables have none of their own.
   SetForLevel("default_tablespace", "");
-  SetLockTimeouts();
+  SetLockTimeouts(*attempts);
   // To read all rows takes long, under a lock that nobody who reads or writes waits for.
   bool has_deadline = evaluates_rows;
-  ListCell *cell = nullptr;
-  foreach (cell, parsed) {
-    const RawStmt &statement = *lfirst_node(RawStmt, cell);
+  for (const RawStmt &statement : Each<RawStmt>(parsed)) {
     // Nobody waits for the locks of the queries before.
     if (!has_deadline && !IsA(statement.stmt, SelectStmt)) {
       has_deadline = true;
-      BeginDeadline();
+      BeginDeadline(attempts);
     }
-    RunStatement(statement, statements);
+    if (IsA(statement.stmt, LockStmt))
+      LockTables(attempts, *castNode(LockStmt, statement.stmt));
+    else
+      RunStatement(statement, statements);
+    NoteHeld(*attempts);
   }
   AtEOXact_GUC(false, guc_level);
 }
 
 // Null: the attempt succeeded. An error that is not about a lock is raised again.
-const ErrorData *TryOnce(const char *statements) {
-  ErrorData *error = AttemptedInTime([&] { RunStatements(statements); });
+const ErrorData *TryOnce(Attempts *attempts, const char *statements) {
+  ErrorData *error = AttemptedInTime(attempts, [&] { RunStatements(attempts, statements); });
   if (error != nullptr && !IsOfLock(error->sqlerrcode)) ReThrowError(error);
   return error;
 }
@@ -145,18 +291,23 @@ void CheckMayChange(const char *function) {
   if (XactIsoLevel != XACT_READ_COMMITTED) ReportIsolation(function);
 }
 
-void CheckSession(Oid owner, const char *described) {
+bool IsSessionOf(Oid owner) {
   const Oid role = GetAuthenticatedUserId();
   const bool unchanged = role == GetSessionUserId() && role == GetUserId();
-  if (unchanged && (role == owner || (superuser_arg(role) && superuser_arg(owner)))) return;
+  return unchanged && (role == owner || (superuser_arg(role) && superuser_arg(owner)));
+}
+
+void CheckSession(Oid owner, const char *described) {
+  if (IsSessionOf(owner)) return;
   const char *owner_name = GetUserNameFromId(owner, false);
-  ereport(ERROR,
-          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be connected as the owner of %s", described),
-           errdetail("It belongs to %s. The session was opened as %s, and its role is now %s. Code of the table runs "
-                     "in it, and can undo SET ROLE and SET SESSION AUTHORIZATION.",
-                     owner_name, GetUserNameFromId(role, false), GetUserNameFromId(GetUserId(), false)),
-           errhint("Connect as %s, if necessary after ALTER ROLE %s LOGIN, or convert without online.", owner_name,
-                   quote_identifier(owner_name))));
+  ereport(
+      ERROR,
+      (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be connected as the owner of %s", described),
+       errdetail("It belongs to %s. The session was opened as %s, and its role is now %s. Code of the table runs "
+                 "in it, and can undo SET ROLE and SET SESSION AUTHORIZATION.",
+                 owner_name, GetUserNameFromId(GetAuthenticatedUserId(), false), GetUserNameFromId(GetUserId(), false)),
+       errhint("Connect as %s, if necessary after ALTER ROLE %s LOGIN, or convert without online.", owner_name,
+               quote_identifier(owner_name))));
 }
 
 List *CodeOfOthers(Value tables) {
@@ -168,23 +319,18 @@ List *CodeOfOthers(Value tables) {
   return lines;
 }
 
-const char *Joined(const List *lines) {
+const char *Joined(const List *lines, const char *separator) {
   StringInfoData all;
   initStringInfo(&all);
-  ListCell *cell = nullptr;
-  foreach (cell, lines)
-    appendStringInfo(&all, "%s%s", all.len > 0 ? "\n" : "", static_cast<const char *>(lfirst(cell)));
+  for (const char *line : Each<char *>(lines)) appendStringInfo(&all, "%s%s", all.len > 0 ? separator : "", line);
   return all.data;
 }
 
 const char *Listed(List *lines) {
   list_sort(lines, CompareLines);
   List *once = NIL;
-  ListCell *cell = nullptr;
-  foreach (cell, lines) {
-    const char *line = static_cast<const char *>(lfirst(cell));
-    if (once == NIL || strcmp(line, static_cast<const char *>(llast(once))) != 0) once = lappend(once, lfirst(cell));
-  }
+  for (char *line : Each<char *>(lines))
+    if (once == NIL || strcmp(line, static_cast<const char *>(llast(once))) != 0) once = lappend(once, line);
   return Joined(once);
 }
 
@@ -213,24 +359,31 @@ void PauseFor(int64_t us) {
   CHECK_FOR_INTERRUPTS();
 }
 
+namespace {
+void ReportInVain(const Attempts &attempts, const ErrorData &error, int64_t tried_us, int level) {
+  const char *awaited = get_rel_name(attempts.awaited);
+  ereport(level, (level < ERROR ? 0 : errcode(error.sqlerrcode), errmsg("could not lock what the statements change"),
+                  errdetail("It was tried for %lld s. The last attempt%s failed: %s", Long(tried_us / 1000000),
+                            awaited != nullptr ? psprintf(", which waited for %s,", awaited) : "", error.message),
+                  errhint("Other transactions use the tables: see pg_locks and pg_stat_activity. Unless they end soon, "
+                          "call again with a max_wait of twice as long as they last.")));
+}
+
+}  // namespace
+
 SNOWFLAKE_FUNCTION(snowflake_try) {
-  CheckNotNull(fcinfo, "snowflake_try", {"statements"});
+  CheckNotNull(fcinfo, "snowflake_try", {"statements", "max_wait", "give_up_after"});
   CheckMayCommit(fcinfo, "snowflake_try");
+  Attempts attempts = BeginAttempts(fcinfo, 1, 2);
   SPI_connect_ext(SPI_OPT_NONATOMIC);
   const char *statements = text_to_cstring(PG_GETARG_TEXT_PP(0));
-  const TimestampTz since = GetCurrentTimestamp();
-  int64_t pause_us = kFirstPauseUs;
-  while (const ErrorData *error = TryOnce(statements)) {
-    const int64_t waited_us = GetCurrentTimestamp() - since;
-    if (waited_us > kGiveUpUs)
-      ereport(ERROR,
-              (errcode(error->sqlerrcode), errmsg("could not lock what the statements change"),
-               errdetail("It was tried for %lld s: %s", Long(waited_us / 1000000), error->message),
-               errhint("A long transaction uses the table: see pg_locks and pg_stat_activity. Then call again.")));
+  int64_t reported_us = 0;
+  while (const ErrorData *error = TryOnce(&attempts, statements)) {
+    const int64_t tried_us = MonotonicUs() - attempts.until_us + attempts.give_up_us;
+    if (HaveEnded(attempts)) ReportInVain(attempts, *error, tried_us, ERROR);
+    if (tried_us >= reported_us + kReportUs) ReportInVain(attempts, *error, reported_us = tried_us, NOTICE);
     SPI_commit();
-    PauseFor(pause_us / 2 +
-             static_cast<int64_t>(pg_prng_double(&pg_global_prng_state) * static_cast<double>(pause_us)));
-    pause_us = Min(2 * pause_us, kLongestPauseUs);
+    PauseBeforeNext(&attempts);
   }
   SPI_finish();
   return Datum{0};

@@ -16,16 +16,17 @@ extern "C" {
 namespace snowflake {
 namespace {
 struct BoundRow {
-  Oid relation, type, by;
+  Oid relation, type, by, top_relation;
   int16 number;
-  const char *top, *described, *by_sql, *strategy, *expression, *constraint, *constraint_of, *definition;
+  const char *top, *described, *by_sql, *strategy, *expression, *constraint, *drop, *definition;
   bool bounded, is_partition, plain;
 
   static BoundRow Read(const Row &row) {
-    return {row.Object("relation"), row.Object("type"),       row.Object("by"),    row.Number("number"),
-            row.Text("top"),        row.Text("described"),    row.Text("by_sql"),  row.Text("strategy"),
-            row.Text("expression"), row.Text("name"),         row.Text("name_of"), row.Text("definition"),
-            row.Flag("bounded"),    row.Flag("is_partition"), row.Flag("plain")};
+    BoundRow found =
+        row.As<BoundRow>("relation", "type", "by", "top_relation", "number", "top", "described", "by_sql", "strategy",
+                         "expression", "name", "drop", "definition", "bounded", "is_partition", "plain");
+    if (IsBinaryCoercible(found.type, INT8OID)) found.type = INT8OID;
+    return found;
   }
 };
 
@@ -33,7 +34,7 @@ struct BoundRow {
 struct Judged {
   const BoundRow *row;
   bool out_of_bounds;
-  const BoundRow *check;
+  List *checks;  // BoundRow
 };
 
 List *ValuesOf(const Const &array) {
@@ -65,9 +66,7 @@ Node *WithoutArrays(Node *node, void *) {
     values = ValuesOf(*castNode(Const, array));
   if (values == NIL) return node;
   Expr *left = static_cast<Expr *>(linitial(all->args));
-  ListCell *cell = nullptr;
-  foreach (cell, values) {
-    Expr *value = static_cast<Expr *>(lfirst(cell));
+  for (Expr *value : Each<Expr *>(values)) {
     comparisons =
         lappend(comparisons, make_opclause(all->opno, BOOLOID, false, left, value, InvalidOid, all->inputcollid));
   }
@@ -101,10 +100,23 @@ bool Excludes(const BoundRow &row, Node *condition, int64_t least) {
   return predicate_refuted_by(list_make1(WithoutArrays(condition, nullptr)), clauses, false);
 }
 
+// A value of a domain, or of another type over bigint, is one of the type of ids.
+Node *OfPlainType(Node *node, void *context) {
+  const BoundRow &row = *static_cast<const BoundRow *>(context);
+  if (node != nullptr &&
+      (IsA(node, CoerceToDomainValue) || (IsA(node, Var) && castNode(Var, node)->varattno == row.number)))
+    return reinterpret_cast<Node *>(makeVar(1, row.number, row.type, -1, InvalidOid, 0));
+  Node *changed = MutateTree(node, OfPlainType, context);
+  if (changed == nullptr || !IsA(changed, RelabelType)) return changed;
+  const RelabelType &relabelled = *castNode(RelabelType, changed);
+  Node *value = reinterpret_cast<Node *>(relabelled.arg);
+  return relabelled.resulttype == row.type && exprType(value) == row.type ? value : changed;
+}
+
 // Constants are computed only if that calls no function of others.
 Node *CheckOf(const BoundRow &row) {
   if (row.expression == nullptr) return nullptr;
-  Node *check = static_cast<Node *>(stringToNode(row.expression));
+  Node *check = OfPlainType(static_cast<Node *>(stringToNode(row.expression)), const_cast<BoundRow *>(&row));
   if (row.plain) check = eval_const_expressions(nullptr, check);
   return reinterpret_cast<Node *>(canonicalize_qual(reinterpret_cast<Expr *>(check), true));
 }
@@ -114,19 +126,16 @@ bool IsOutOfBounds(const BoundRow &row, int64_t least) {
 }
 
 Bound *OfCheck(const BoundRow &row, const char *object, bool whole) {
-  Bound *bound = static_cast<Bound *>(palloc(sizeof(Bound)));
-  *bound = {object, psprintf("Constraint %s of %s refuses new ids: %s.", row.constraint, row.described, row.definition),
-            psprintf("Run ALTER TABLE %s DROP CONSTRAINT %s first.", row.constraint_of, row.constraint), whole};
-  return bound;
+  return CopyOf(Bound{row.top_relation, object,
+                      psprintf("Constraint %s refuses new ids: %s.", row.constraint, row.definition),
+                      psprintf("Run %s first.", row.drop), whole});
 }
 
 Bound *OfPartitions(const BoundRow &row, int64_t least) {
   const char *values =
       strcmp(row.strategy, "r") == 0 ? psprintf("FOR VALUES FROM (%lld) TO (MAXVALUE)", Long(least)) : "DEFAULT";
-  Bound *bound = static_cast<Bound *>(palloc(sizeof(Bound)));
-  *bound = {row.top, psprintf("No partition of table %s takes new ids.", row.by_sql),
-            psprintf("Run CREATE TABLE ... PARTITION OF %s %s first.", row.by_sql, values), true};
-  return bound;
+  return CopyOf(Bound{row.top_relation, row.top, psprintf("No partition of table %s takes new ids.", row.by_sql),
+                      psprintf("Run CREATE TABLE ... PARTITION OF %s %s first.", row.by_sql, values), true});
 }
 
 bool AreOfOneTable(const BoundRow &a, const BoundRow &b) {
@@ -140,69 +149,92 @@ List *JudgeTables(const RowsOf<BoundRow> &rows, int64_t least) {
   for (const BoundRow &row : rows) {
     Judged *table = tables != NIL ? static_cast<Judged *>(llast(tables)) : nullptr;
     if (table == nullptr || !AreOfOneTable(*table->row, row)) {
-      table = static_cast<Judged *>(palloc(sizeof(Judged)));
-      *table = {&row, IsOutOfBounds(row, least), nullptr};
+      table = CopyOf(Judged{&row, IsOutOfBounds(row, least), NIL});
       tables = lappend(tables, table);
     }
-    if (!table->out_of_bounds && table->check == nullptr && Excludes(row, CheckOf(row), least)) table->check = &row;
+    if (!table->out_of_bounds && Excludes(row, CheckOf(row), least))
+      table->checks = lappend(table->checks, const_cast<BoundRow *>(&row));
   }
   return tables;
 }
 
+// Tables below inherit a check, and one statement drops it.
+bool IsFirst(const BoundRow &check, const List *checks) {
+  for (const BoundRow &other : Each<BoundRow>(checks))
+    if (strcmp(other.drop, check.drop) == 0) return false;
+  return true;
+}
+
 // Of tables of which one must take new ids. A closed partition is in order, another table is not.
 List *BoundsOf(List *tables, int64_t least) {
-  List *apart = NIL;
-  const BoundRow *check = nullptr;
+  const BoundRow &first = *static_cast<const Judged *>(linitial(tables))->row;
+  List *apart = NIL, *all = NIL;
   bool any = false;
-  ListCell *cell = nullptr;
-  foreach (cell, tables) {
-    const Judged &table = *static_cast<const Judged *>(lfirst(cell));
-    any |= !table.out_of_bounds && table.check == nullptr;
-    if (table.check == nullptr) continue;
-    if (check == nullptr) check = table.check;
-    // A table that is the top one itself takes the ids that are inserted into it.
-    const bool whole = table.row->relation == table.row->by;
-    if (!table.row->is_partition) apart = lappend(apart, OfCheck(*table.check, table.row->described, whole));
+  for (const Judged &table : Each<Judged>(tables)) {
+    any |= !table.out_of_bounds && table.checks == NIL;
+    for (const BoundRow &check : Each<BoundRow>(table.checks)) {
+      // A table that is the top one itself takes the ids that are inserted into it.
+      const bool whole = check.relation == check.by;
+      if (!check.is_partition) apart = lappend(apart, OfCheck(check, check.described, whole));
+      if (IsFirst(check, all)) all = lappend(all, const_cast<BoundRow *>(&check));
+    }
   }
   if (any) return apart;
-  const BoundRow &first = *static_cast<const Judged *>(linitial(tables))->row;
-  return list_make1(check != nullptr ? OfCheck(*check, first.top, true) : OfPartitions(first, least));
+  List *bounds = NIL;
+  for (const BoundRow &check : Each<BoundRow>(all)) bounds = lappend(bounds, OfCheck(check, first.top, true));
+  return bounds != NIL ? bounds : list_make1(OfPartitions(first, least));
 }
 
 struct Expression {
+  Oid table, type;
   int16 number;
   const char *top, *expression, *described;
 
   static Expression Read(const Row &row) {
-    return {row.Number("number"), row.Text("top"), row.Text("expression"), row.Text("described")};
+    return row.As<Expression>("relation", "type", "number", "top", "expression", "described");
   }
 };
 
 struct NewId {
   int16 number;
+  Oid type;
   int64_t value;
+
+  bool Is(const void *node) const { return IsA(node, Var) && static_cast<const Var *>(node)->varattno == number; }
+  Const *Value() const {
+    return makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false, FLOAT8PASSBYVAL);
+  }
 };
 
+// Of a narrow column, only its casts are known to be those of bigint afterwards. Conditions that
+// come before them are not computed, so what depends on one is left out.
 Node *WithNewId(Node *node, void *context) {
   const NewId &id = *static_cast<NewId *>(context);
-  if (node == nullptr || !IsA(node, Var) || castNode(Var, node)->varattno != id.number)
-    return MutateTree(node, WithNewId, context);
-  return reinterpret_cast<Node *>(
-      makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(id.value), false, FLOAT8PASSBYVAL));
+  if (node == nullptr) return nullptr;
+  if (id.type == INT8OID && id.Is(node)) return reinterpret_cast<Node *>(id.Value());
+  if (id.type != INT8OID && (IsA(node, CaseExpr) || IsA(node, CoalesceExpr) || IsA(node, BoolExpr))) return node;
+  if (IsA(node, FuncExpr)) {
+    const FuncExpr &cast = *castNode(FuncExpr, node);
+    const Oid narrow = cast.funcid == F_INT4_INT2 ? F_INT4_INT8 : cast.funcid == F_INT2_INT4 ? F_INT2_INT8 : InvalidOid;
+    if (OidIsValid(narrow) && id.Is(linitial(cast.args)))
+      return reinterpret_cast<Node *>(makeFuncExpr(narrow, cast.funcresulttype, list_make1(id.Value()), InvalidOid,
+                                                   InvalidOid, COERCE_EXPLICIT_CAST));
+  }
+  return MutateTree(node, WithNewId, context);
 }
 
 List *TooNarrow(const ColumnSet &columns, int64_t least) {
   List *bounds = NIL;
-  for (const Expression &each : Read<Expression>(kExpressions, columns.tables, columns.numbers)) {
+  for (const Expression &each : Read<Expression>(kExpressions, columns)) {
     const ErrorData *error = Attempted([&] {
-      NewId id = {each.number, least};
+      NewId id = {each.number, each.type, least};
       eval_const_expressions(nullptr, WithNewId(static_cast<Node *>(stringToNode(each.expression)), &id));
     });
     if (error == nullptr || error->sqlerrcode != ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE) continue;
-    Bound *bound = static_cast<Bound *>(palloc(sizeof(Bound)));
-    *bound = {each.top, psprintf("New ids are too large for %s: %s.", each.described, error->message),
-              "Drop it first, or create it again with a wider type.", true};
-    bounds = lappend(bounds, bound);
+    bounds = lappend(
+        bounds, CopyOf(Bound{each.table, each.top,
+                             psprintf("New ids are too large for %s: %s.", each.described, error->message),
+                             psprintf("Drop %s first, or create it again with a wider type.", each.described), true}));
   }
   return bounds;
 }
@@ -215,7 +247,7 @@ int64_t LeastNewId() {
 
 List *FindBounds(const ColumnSet &columns, int64_t least) {
   List *bounds = NIL, *together = NIL;
-  List *tables = JudgeTables(Read<BoundRow>(kBounds, columns.tables, columns.numbers), least);
+  List *tables = JudgeTables(Read<BoundRow>(kBounds, columns), least);
   for (int i = 0; i < list_length(tables); ++i) {
     const Judged &table = *static_cast<const Judged *>(list_nth(tables, i));
     together = lappend(together, const_cast<Judged *>(&table));
@@ -226,14 +258,6 @@ List *FindBounds(const ColumnSet &columns, int64_t least) {
     together = NIL;
   }
   return list_concat(bounds, TooNarrow(columns, least));
-}
-
-void CheckBounds(const IdColumns &columns, int64_t least) {
-  ListCell *cell = nullptr;
-  foreach (cell, FindBounds(columns.own, least)) {
-    const Bound &bound = *static_cast<const Bound *>(lfirst(cell));
-    if (bound.whole) CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, bound.object, bound.detail, bound.hint);
-  }
 }
 
 }  // namespace snowflake

@@ -6,6 +6,7 @@
 namespace snowflake {
 // A table or a column that takes no new ids, why not, and the statement that helps.
 struct Bound {
+  Oid table;  // the topmost one
   const char *object, *detail, *hint;
   bool whole;  // neither the table nor one below it takes any
 };
@@ -15,8 +16,5 @@ int64_t LeastNewId();
 
 // Runs no code that belongs to tables. `least`: the least new id.
 List *FindBounds(const ColumnSet &columns, int64_t least);
-
-// Error: 55000 if the converted column takes no new ids.
-void CheckBounds(const IdColumns &columns, int64_t least);
 
 }  // namespace snowflake

@@ -1,18 +1,14 @@
-// The queries about what is to be converted, and the locks that keep their results true.
+// The queries about what is to be converted, and the locks that keep their results true. They rely
+// on the search_path that snowflake_convert() has: pg_catalog.
 #include "convert/catalog.h"
 
+#include "convert/attempts.h"
 #include "convert/queries.h"
 #include "pg/extension.h"
 #include "pg/report.h"
 
 namespace snowflake {
 namespace {
-// The queries rely on the search_path that snowflake_convert() has: pg_catalog.
-
-List *SequencesOf(const IdColumns &columns, char dependency) {
-  return Texts(kDroppedSequences, columns.own.tables, columns.own.numbers, Of(CHAROID, CharGetDatum(dependency)));
-}
-
 // Whether a default, as it is stored, is a call of the function that the conversion sets.
 bool IsOurs(const Conversion &conversion, const char *expression) {
   if (expression == nullptr) return false;
@@ -36,23 +32,11 @@ ColumnSet SetOf(const IdColumns &columns, Select select) {
   return {Of(OIDARRAYOID, PointerGetDatum(all_tables)), Of(INT2ARRAYOID, PointerGetDatum(all_numbers))};
 }
 
-struct FoundTable {
-  Oid oid, owner;
-  char *described, *extension, *detached;
-  bool named, own;  // by the caller; the caller's
-  char kind, persistence;
-
-  static FoundTable Read(const Row &row) {
-    return {row.Object("oid"),     row.Object("owner"),  row.Text("described"),
-            row.Text("extension"), row.Text("detached"), row.Flag("named"),
-            row.Flag("own"),       row.Letter("kind"),   row.Letter("persistence")};
-  }
-};
-
-void CheckTable(const Conversion &conversion, const FoundTable &table) {
+// Of what the caller has named: errors about an argument.
+void CheckNamed(const FoundTable &table) {
   const auto refuse = [&](int code, const char *detail, const char *hint) {
-    if (!table.named) hint = "It inherits or refers to the converted column. Detach it or drop its foreign key first.";
-    CannotConvert(code, table.described, detail, hint);
+    ereport(ERROR, (errcode(code), errmsg("cannot convert %s", table.described), errdetail("%s", detail),
+                    errhint("%s", hint)));
   };
   if (table.oid < FirstNormalObjectId)
     refuse(ERRCODE_INSUFFICIENT_PRIVILEGE, "It belongs to PostgreSQL itself.", "Name a table of your own.");
@@ -69,74 +53,30 @@ void CheckTable(const Conversion &conversion, const FoundTable &table) {
            psprintf("It belongs to the extension \"%s\", and a dump does not contain changes to an extension's tables.",
                     table.extension),
            "Only the extension itself should change it.");
-  if (table.detached != nullptr)
-    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, table.described,
-                  "DETACH PARTITION ... CONCURRENTLY of it was interrupted.", table.detached);
-  if (!table.own && (table.named || !conversion.online))
-    ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("must be owner of %s", table.described),
-                    table.named ? 0 : errdetail("It inherits or refers to the converted column and changes with it."),
-                    errhint("Call the function as a role that owns all affected tables.")));
 }
 
-// Refuses what is no table, or not the caller's. Returns the owner of the one that was named.
-Oid CheckTables(const Conversion &conversion, const IdColumns &columns) {
-  const RowsOf<FoundTable> tables = Read<FoundTable>(kTables, OidValue(conversion.table), columns.tables);
-  if (tables.count == 0 || !tables.all[0].named) ReportNoRelation(conversion.table);
-  for (const FoundTable &table : tables) CheckTable(conversion, table);
-  return tables.all[0].owner;
-}
-
-struct Lock {
-  Oid oid;
-  char *described, *owner, *table_owner;
-  bool of_other;
-
-  static Lock Read(const Row &row) {
-    return {row.Object("oid"), row.Text("described"), row.Text("owner"), row.Text("table_owner"), row.Flag("of_other")};
+// Returns what it locked that was not locked when the columns were read.
+List *LockFurther(const Conversion &conversion, const IdColumns &columns, const List *locked) {
+  List *changed = NIL, *read = NIL;
+  for (const FoundLock &lock : FindLocks(conversion, columns)) {
+    if (lock.of_other != nullptr || (lock.serial && conversion.keep_sequence)) continue;
+    const bool changes = conversion.part == Part::kAll || lock.serial == (conversion.part == Part::kSequence);
+    List **list = changes && !conversion.dry_run ? &changed : &read;
+    *list = lappend_oid(*list, lock.oid);
   }
-};
-
-// Refuses tables of others. Returns whether it locked something that was not locked when read.
-bool LockFurther(const Conversion &conversion, IdColumns *columns, List **locked) {
-  const RowsOf<Lock> locks = Read<Lock>(kLocks, OidValue(conversion.table), columns->own.tables, columns->own.numbers,
-                                        columns->narrow.tables, columns->narrow.numbers, OidValue(conversion.owner));
-  for (const Lock &lock : locks) {
-    columns->of_others |= lock.of_other;
-    if (lock.of_other && !conversion.online)
-      ereport(
-          ERROR,
-          (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("cannot convert a table together with %s", lock.described),
-           errdetail("It belongs to %s, and the converted table to %s. Code attached to one of them would run with "
-                     "the rights of the other's owner.",
-                     lock.owner, lock.table_owner),
-           errhint("Detach it or drop its foreign key first, or give both tables the same owner with ALTER TABLE "
-                   "... OWNER TO.")));
-  }
-  const int before = list_length(*locked);
-  for (const Lock &lock : locks) {
-    if (lock.of_other) continue;
-    LockRelationOid(lock.oid, conversion.dry_run ? AccessShareLock : AccessExclusiveLock);
-    *locked = list_append_unique_oid(*locked, lock.oid);
-  }
-  return list_length(*locked) > before;
+  List *further = NIL;
+  const auto lock_all = [&](Attempts *attempts, List *relations, LOCKMODE mode) {
+    List *ordered = NIL;
+    for (const ToLock &each : InOrder(OidsValue(relations))) ordered = lappend_oid(ordered, each.relation);
+    LockInTurn(attempts, ordered, mode);
+    further = list_concat(further, list_difference_oid(ordered, locked));
+  };
+  lock_all(nullptr, read, AccessShareLock);
+  lock_all(conversion.attempts, changed, AccessExclusiveLock);
+  return further;
 }
-
-// The text of the one row; nullptr: it is null, or there is none.
-template <typename... Values>
-char *OneText(const QueryParts &query, Values... values) {
-  List *texts = Texts(query, values...);
-  return texts != NIL ? static_cast<char *>(linitial(texts)) : nullptr;
-}
-
-char *OneText(const QueryParts &query, const ColumnSet &set) { return OneText(query, set.tables, set.numbers); }
 
 }  // namespace
-
-void CannotConvert(int code, const char *described, const char *detail, const char *hint) {
-  ereport(ERROR, (errcode(code), errmsg("cannot convert %s", described), errdetail("%s", detail), errhint("%s", hint)));
-}
-
-Function Function::Read(const Row &row) { return {row.Object("oid"), row.Text("name_sql")}; }
 
 Function FindFunction(Oid extension, const char *name, int16_t arguments) {
   const RowsOf<Function> found =
@@ -160,23 +100,10 @@ void FindNextval(Conversion *conversion) {
 }
 
 IdColumn IdColumn::Read(const Row &row) {
-  IdColumn column = {};
-  column.table = row.Object("relation");
-  column.number = row.Number("number");
-  column.table_sql = row.Text("table_sql");
-  column.name_sql = row.Text("name_sql");
-  column.described = row.Text("described");
-  column.roots = row.Text("roots");
-  column.root_count = row.Count("root_count");
-  column.type = row.Object("type");
+  IdColumn column =
+      row.As<IdColumn>("relation", "number", "table_sql", "name_sql", "described", "roots", "root_count", "type",
+                       "type_name", "own", "root", "generated", "typed_table", "value", "new_sql");
   column.narrow = IsInteger(column.type) && column.type != INT8OID;
-  column.type_name = row.Text("type_name");
-  column.own = row.Flag("own");
-  column.root = row.Flag("root");
-  column.generated = row.Flag("generated");
-  column.typed_table = row.Flag("typed_table");
-  column.value = row.Text("value");
-  column.new_sql = row.Text("new_sql");
   return column;
 }
 
@@ -203,85 +130,56 @@ void MakeSets(const Conversion &conversion, IdColumns *columns) {
   for (const IdColumn &column : *columns) columns->narrow_count += column.narrow;
 }
 
+RowsOf<FoundTable> FindTables(const Conversion &conversion, const IdColumns &columns) {
+  return Read<FoundTable>(kTables, OidValue(conversion.table), columns.tables,
+                          OidValue(OnlyWidens(conversion) ? InvalidOid : conversion.nextval_oid));
+}
+
+RowsOf<FoundLock> FindLocks(const Conversion &conversion, const IdColumns &columns) {
+  return Read<FoundLock>(kLocks, OidValue(conversion.table), columns.own, columns.narrow, OidValue(conversion.owner));
+}
+
 IdColumns LockColumns(Conversion *conversion) {
+  MemoryContext caller = CurrentMemoryContext;
   List *locked = NIL;
-  IdColumns columns;
-  do {
-    columns = FindColumns(*conversion);
-    conversion->owner = CheckTables(*conversion, columns);
-  } while (LockFurther(*conversion, &columns, &locked));
+  for (bool again = true; again;) {
+    SPI_connect();
+    const IdColumns columns = FindColumns(*conversion);
+    const RowsOf<FoundTable> tables = FindTables(*conversion, columns);
+    if (tables.count == 0 || !tables.all[0].named) ReportNoRelation(conversion->table);
+    CheckNamed(tables.all[0]);
+    conversion->owner = tables.all[0].owner;
+    const List *further = tables.all[0].own ? LockFurther(*conversion, columns, locked) : NIL;
+    again = further != NIL;
+    MemoryContextSwitchTo(caller);
+    locked = list_concat(locked, further);
+    SPI_finish();
+  }
+  const IdColumns columns = FindColumns(*conversion);
+  if (columns.count == 0) ReportNoColumn(conversion->table, conversion->column);
   return columns;
 }
 
-char *ObjectsOnNarrow(const IdColumns &columns) { return OneText(kObjectsOnNarrow, columns.narrow); }
-
-char *DisabledKeys(const IdColumns &columns) { return OneText(kDisabledKeys, columns.narrow); }
-
-char *CatalogTables(const IdColumns &columns) { return OneText(kCatalogTables, columns.narrow); }
-
-char *OwnOfPartitions(const IdColumns &columns) { return OneText(kOwnOfPartitions, columns.narrow); }
-
-char *OwnChecks(const IdColumns &columns) { return OneText(kOwnChecks, columns.narrow); }
-
-List *OthersMayCreate(const IdColumns &columns) {
-  return Texts(kOthersMayCreate, columns.narrow.tables, columns.narrow.numbers);
-}
-
-List *OperatorClasses(const IdColumns &columns, bool online) {
-  return Texts(kOperatorClasses, columns.narrow.tables, columns.narrow.numbers, Bool(online));
-}
-
-char *OtherUsersOfSequences(const IdColumns &columns, const ColumnSet &together) {
-  return OneText(kOtherUsers, columns.own.tables, columns.own.numbers, together.tables, together.numbers);
-}
-
-Elsewhere Elsewhere::Read(const Row &row) { return {row.Text("foreign_key"), row.Text("from")}; }
-
-const Elsewhere *FindElsewhere(const IdColumns &columns) {
-  const RowsOf<Elsewhere> found = Read<Elsewhere>(kElsewhere, columns.own.tables, columns.own.numbers);
-  return found.count > 0 ? found.all : nullptr;
-}
+RowsOf<ToLock> InOrder(Value relations) { return Read<ToLock>(kInOrder, relations); }
 
 namespace {
 struct NotNull {
   char *constraint, *of_partition;
 
-  static NotNull Read(const Row &row) { return {row.Text("constraint"), row.Text("of_partition")}; }
+  static NotNull Read(const Row &row) { return row.As<NotNull>("constraint", "of_partition"); }
 };
 
 }  // namespace
 
 NotNulls FindNotNulls(const IdColumns &columns) {
   NotNulls found = {};
-  for (const NotNull &each : Read<NotNull>(kNotNulls, columns.narrow.tables, columns.narrow.numbers)) {
+  if (columns.narrow_count == 0) return found;
+  for (const NotNull &each : Read<NotNull>(kNotNulls, columns.narrow)) {
     found.apart = lappend(found.apart, psprintf("%s NO INHERIT;", each.constraint));
     found.together = lcons(psprintf("%s INHERIT;", each.constraint), found.together);
     if (found.of_partition == nullptr) found.of_partition = each.of_partition;
   }
   return found;
-}
-
-List *IdentityStatements(const IdColumns &columns) { return SequencesOf(columns, 'i'); }
-List *SequenceStatements(const IdColumns &columns) { return SequencesOf(columns, 'a'); }
-
-List *SequenceTypeStatements(const IdColumns &columns) {
-  return Texts(kNarrowSequences, columns.own.tables, columns.own.numbers);
-}
-
-List *KeptProperties(const IdColumns &columns) {
-  return Texts(kKeptProperties, columns.narrow.tables, columns.narrow.numbers);
-}
-
-bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id) {
-  bool is_null = false;
-  AsTableOwner(conversion, [&] {
-    const char *query = psprintf("SELECT max(%s)::pg_catalog.int8 FROM %s", column.name_sql, column.table_sql);
-    const int rc = SPI_execute(query, false, 0);
-    if (rc != SPI_OK_SELECT) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), query);
-    *id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
-    SPI_freetuptable(SPI_tuptable);
-  });
-  return !is_null;
 }
 
 }  // namespace snowflake

@@ -8,20 +8,36 @@
 #include "pg/catalogs.h"
 
 namespace snowflake {
+struct Attempts;
+
+// What a transaction changes. snowflake_convert_defaults() changes the default in one, and drops a
+// serial column's sequence in the next: those who have called nextval() may wait for the table.
+enum class Part { kAll, kDefault, kSequence };
+
+// The number of snowflake_convert()'s arguments, and all but the first two as they are by default.
+constexpr int16_t kArgumentsOfConvert = 10;
+constexpr char kUsualArgumentsOfConvert[] =
+    "false, false, false, 'ids'::pg_catalog.text, '100 ms'::pg_catalog.interval, '10 min'::pg_catalog.interval, "
+    "'{}'::pg_catalog.regclass[], false";
+
 // What is to be converted.
 struct Conversion {
   Oid extension;  // this one, snowflake_convert
   bool dry_run;
-  bool online;  // tables of others are left to CheckOnline(), and not locked
+  bool online;
   Oid table;
   Oid owner;  // known once the table is locked
   const char *column;
+  List *excluded;       // tables whose columns need not take new ids
+  bool is_switch;       // the call that began the conversion has looked at what refers to the column
   const char *target;   // "ids", or "bigint": the column is only widened
+  bool keep_sequence;   // a serial column's stays, unlocked; false if the column is only widened
   const char *nextval;  // the SQL of the new default, qualified
   Oid nextval_oid;      // and its function
+  Part part;
+  Attempts *attempts;  // null: locks are awaited as the session's settings say
+  const char *budget;  // the SQL of the arguments of snowflake_try(), if online
 };
-
-[[noreturn]] void CannotConvert(int code, const char *described, const char *detail, const char *hint);
 
 // What plans or changes the tables runs code that belongs to them: checks, expressions of indexes,
 // operators. So it runs in their owner's security context; a caller who bypasses policies still
@@ -46,26 +62,21 @@ struct IdColumn {
   const char *roots;      // the tables at the top that it is inherited from, described
   int64_t root_count;
   Oid type;
-  bool narrow;  // becomes bigint
   const char *type_name;
   bool own;   // is converted, not only widened
   bool root;  // is inherited from nowhere
   bool generated;
   bool typed_table;
-  const char *value;    // its default, as it is stored
-  bool issues;          // it has the new default
-  const char *new_sql;  // what an online conversion calls the column that is to replace it
-  bool gets_default;    // it is set here, and passed on, because it or a column below lacks it
+  const char *value;          // its default, as it is stored
+  const char *new_sql;        // what an online conversion calls the column that is to replace it
+  bool narrow = false;        // becomes bigint
+  bool issues = false;        // it has the new default
+  bool gets_default = false;  // it is set here, and passed on, because it or a column below lacks it
 
   static IdColumn Read(const Row &row);
 };
 
 inline bool IsInteger(Oid type) { return type == INT2OID || type == INT4OID || type == INT8OID; }
-
-// IdColumns as queries take them: two arrays of one length.
-struct ColumnSet {
-  Value tables, numbers;
-};
 
 // The one that is converted first, then by table.
 struct IdColumns : RowsOf<IdColumn> {
@@ -75,7 +86,6 @@ struct IdColumns : RowsOf<IdColumn> {
   ColumnSet narrow;
   ColumnSet keep;  // narrow, and with the default that they have
   Value tables;    // of all that change
-  bool of_others;  // some of these, or what refers to them, belong to others; only if online
 };
 
 // Fills the sets of columns from the columns.
@@ -88,7 +98,7 @@ struct Function {
   Oid oid;
   const char *name_sql;  // qualified
 
-  static Function Read(const Row &row);
+  static Function Read(const Row &row) { return row.As<Function>("oid", "name_sql"); }
 };
 Function FindFunction(Oid extension, const char *name, int16_t arguments);
 
@@ -101,35 +111,44 @@ void FindNextval(Conversion *conversion);
 // The columns at this moment; none if there is no such column.
 IdColumns FindColumns(const Conversion &conversion);
 
-// The same, with every table locked that changes or is rebuilt, and every sequence that is dropped:
-// the table itself first, then by OID. Locks nothing that is not the caller's, but for tables whose
-// foreign keys ALTER TABLE has to rebuild. Errors: 42P01, 42501, 42809, 55000.
+// Finds the columns, and locks every table that changes or is rebuilt, and every sequence that is
+// dropped, in the order of InOrder(). Locks nothing that is not the caller's, but for tables whose
+// foreign keys ALTER TABLE has to rebuild. Errors: 42P01 and 42703; 42501, 42809 and 55000 if what
+// was named is no table of users that holds ids.
 IdColumns LockColumns(Conversion *conversion);
 
-// What would stop ALTER TABLE, or lose its sequence: a line for each, null if there is nothing.
-char *ObjectsOnNarrow(const IdColumns &columns);
-// Lines for functions and operators that are looked up again where others may make better matches.
-List *OthersMayCreate(const IdColumns &columns);
-// Constraints whose triggers are disabled, which a change of type would enable.
-char *DisabledKeys(const IdColumns &columns);
-// Tables that PostgreSQL does not rewrite, because they are used as catalog tables.
-char *CatalogTables(const IdColumns &columns);
-// Indexes of partitions with something of their own that a change of type would lose.
-char *OwnOfPartitions(const IdColumns &columns);
-// Constraints that ALTER TABLE would not make again as they are.
-char *OwnChecks(const IdColumns &columns);
-// Lines for indexes whose operator class does not accept bigint.
-List *OperatorClasses(const IdColumns &columns, bool online);
-// Other than columns that are converted together with these.
-char *OtherUsersOfSequences(const IdColumns &columns, const ColumnSet &together);
+// A relation to be locked; and an array of OIDs of them, in the order that is tried first.
+struct ToLock {
+  Oid relation;
+  const char *name_sql;
 
-// The foreign key that takes the ids from another table, and from what column; nullptr: none does.
-struct Elsewhere {
-  const char *foreign_key, *from;
-
-  static Elsewhere Read(const Row &row);
+  static ToLock Read(const Row &row) { return row.As<ToLock>("relation", "name"); }
 };
-const Elsewhere *FindElsewhere(const IdColumns &columns);
+RowsOf<ToLock> InOrder(Value relations);
+
+// The tables that change, the named one first.
+struct FoundTable {
+  Oid oid, owner;
+  char *described, *owner_name, *lacking, *grants, *extension, *detached;
+  bool named, own;  // by the caller; the caller's
+  char kind, persistence;
+
+  static FoundTable Read(const Row &row) {
+    return row.As<FoundTable>("oid", "owner", "described", "owner_name", "lacking", "grants", "extension", "detached",
+                              "named", "own", "kind", "persistence");
+  }
+};
+RowsOf<FoundTable> FindTables(const Conversion &conversion, const IdColumns &columns);
+
+// What has to be locked.
+struct FoundLock {
+  Oid oid;
+  const char *of_other;  // null, or that it belongs to another owner than the named table; it is not locked
+  bool serial;           // the sequence of a serial column
+
+  static FoundLock Read(const Row &row) { return row.As<FoundLock>("oid", "of_other", "serial"); }
+};
+RowsOf<FoundLock> FindLocks(const Conversion &conversion, const IdColumns &columns);
 
 // Statements before and after a change of type, for tables that inherit a NOT NULL beside one of
 // their own; and the column of a partition that does, for which there are none.
@@ -139,19 +158,5 @@ struct NotNulls {
   const char *of_partition;
 };
 NotNulls FindNotNulls(const IdColumns &columns);
-
-// Statements that make identities plain columns, and that drop the sequences of serial columns.
-List *IdentityStatements(const IdColumns &columns);
-List *SequenceStatements(const IdColumns &columns);
-
-// Statements that widen the sequences of serial columns.
-List *SequenceTypeStatements(const IdColumns &columns);
-
-// Statements that follow a change of type, and give indexes and statistics objects back what it
-// takes from them.
-List *KeptProperties(const IdColumns &columns);
-
-// The largest id in the table and in what inherits from it; false if there is none.
-bool LargestId(const Conversion &conversion, const IdColumn &column, int64_t *id);
 
 }  // namespace snowflake

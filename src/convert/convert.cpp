@@ -11,137 +11,24 @@
 #include "convert/convert.h"
 
 #include "convert/attempts.h"
-#include "convert/bounds.h"
-#include "convert/made.h"
+#include "convert/keys.h"
 #include "convert/online.h"
-#include "convert/query.h"
+#include "convert/queries.h"
+#include "convert/refusals.h"
 #include "convert/warnings.h"
 #include "pg/extension.h"
 #include "pg/report.h"
 
 namespace snowflake {
 namespace {
-void CheckColumn(const IdColumn &column, bool first) {
-  const auto refuse = [&](int code, const char *detail, const char *hint) {
-    CannotConvert(code, column.described, detail, hint);
-  };
-  if (first && !column.root)
-    refuse(ERRCODE_WRONG_OBJECT_TYPE, psprintf("It is inherited from %s.", column.roots),
-           psprintf("Convert it in %s; this one changes with it.", column.roots));
-  if (column.own && column.generated)
-    refuse(ERRCODE_WRONG_OBJECT_TYPE, "It is a generated column.",
-           "Make it a plain column first: ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION.");
-  if (column.narrow) {
-    if (column.root_count > 1)
-      refuse(ERRCODE_INVALID_TABLE_DEFINITION,
-             psprintf("It is inherited from %s, and its type cannot be changed in all of them at once.", column.roots),
-             "Let its table inherit from one of them only: ALTER TABLE ... NO INHERIT.");
-    if (column.typed_table)
-      refuse(ERRCODE_WRONG_OBJECT_TYPE, "Its table is a typed table.",
-             "Make it a plain table first: ALTER TABLE ... NOT OF.");
-  } else if (column.own && !IsInteger(column.type)) {
-    refuse(ERRCODE_DATATYPE_MISMATCH, psprintf("It is of type %s; ids are bigint.", column.type_name),
-           "Only columns of type smallint, integer or bigint can be converted.");
-  } else if (!column.own && !IsBinaryCoercible(column.type, INT8OID)) {
-    // For a column that refers, snowflake_id and domains are wide enough.
-    refuse(ERRCODE_DATATYPE_MISMATCH,
-           psprintf("It refers to the converted column and is of type %s; ids are bigint.", column.type_name),
-           "Only columns of type smallint, integer or bigint can be widened. Change its type first.");
-  }
+// The error of all refusals, if there are any.
+void Check(const Conversion &conversion, const IdColumns &columns) {
+  List *refusals = FindRefusals(conversion, columns, columns.own);
+  if (refusals != NIL) Refuse(conversion, columns, refusals);
 }
 
-// Reads the table, which plans with the expressions of its owner.
-void CheckIds(const Conversion &conversion, const IdColumns &columns) {
-  const IdColumn &column = columns.all[0];
-  if (OnlyWidens(conversion)) return;
-  // Ids that snowflake issued may even be of the next tick.
-  if (column.issues) return;
-  const int64_t smallest = LeastNewId();
-  CheckBounds(columns, smallest);
-  // So an online switch reads no table.
-  if (column.narrow && smallest > PG_INT32_MAX) return;
-  int64_t largest = 0;
-  if (LargestId(conversion, column, &largest) && largest >= smallest)
-    ereport(
-        ERROR,
-        (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-         errmsg("%s has ids that are larger than new ids", column.described),
-         errdetail("Its largest id is %lld; new ids begin at %lld.", Long(largest), Long(smallest)),
-         errhint("Give these rows smaller ids first, or use a layout with an earlier epoch, whose ids are larger.")));
-}
-
-}  // namespace
-
-void CheckColumns(const Conversion &conversion, const IdColumns &columns) {
-  if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
-  for (int64_t i = 0; i < columns.count; ++i) CheckColumn(columns.all[i], i == 0);
-  const Elsewhere *elsewhere = OnlyWidens(conversion) ? nullptr : FindElsewhere(columns);
-  if (elsewhere != nullptr)
-    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-                  psprintf("It takes its ids from %s through the foreign key \"%s\".", elsewhere->from,
-                           elsewhere->foreign_key),
-                  psprintf("Convert %s; this one changes with it.", elsewhere->from));
-}
-
-void CheckSequences(const Conversion &conversion, const IdColumns &columns, const ColumnSet &together) {
-  if (OnlyWidens(conversion)) return;
-  if (const char *users = OtherUsersOfSequences(columns, together))
-    ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-                    errmsg("cannot drop a sequence that other objects depend on"), errdetail("%s", users),
-                    errhint("Convert such columns with snowflake_convert(), or let these objects take their values from "
-                            "elsewhere.")));
-}
-
-void CheckDirect(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls) {
-  CheckIds(conversion, columns);
-  if (OnlineHasBegun(conversion, columns))
-    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-                  "An online conversion of it has begun.",
-                  "Call snowflake_convert() with online => true, and run the statements that it returns. With abandon "
-                  "=> true they undo that conversion.");
-  if (const char *objects = ObjectsOnNarrow(columns))
-    ereport(ERROR, (errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-                    errmsg("cannot change the type of columns that other objects depend on"), errdetail("%s", objects),
-                    errhint("Drop these objects, convert, and create them again.")));
-  if (List *used = OthersMayCreate(columns))
-    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described, Listed(used),
-                  "Revoke CREATE on these schemas. Or drop what uses these functions and operators, convert, and "
-                  "create it again.");
-  if (const char *keys = DisabledKeys(columns))
-    CannotConvert(
-        ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-        psprintf("Triggers of constraints are disabled: %s. Constraints that are made again have them enabled.", keys),
-        "Enable them, or drop these constraints first.");
-  if (const char *tables = CatalogTables(columns))
-    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-                  psprintf("PostgreSQL does not rewrite tables with user_catalog_table: %s.", tables),
-                  "Run ALTER TABLE ... RESET (user_catalog_table), convert, and set it again.");
-  if (const char *indexes = OwnOfPartitions(columns))
-    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-                  psprintf("PostgreSQL makes indexes of partitions anew, and what they have of their own is lost: %s.",
-                           indexes),
-                  "Take this from them first, and give it to the new indexes after the conversion.");
-  if (const char *checks = OwnChecks(columns))
-    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described,
-                  psprintf("A constraint is valid, and the one above it is NOT VALID: %s.", checks),
-                  "Validate the one above, or let the table inherit after the conversion.");
-  if (List *indexes = OperatorClasses(columns, false))
-    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, columns.all[0].described, Listed(indexes),
-                  "Drop these indexes, convert, and create them again.");
-  if (not_nulls.of_partition)
-    CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, not_nulls.of_partition,
-                  "It has its own NOT NULL constraint besides the inherited one, so its type cannot be changed.",
-                  "Detach the partition and attach it again; it then has only the inherited one.");
-  List *changed = NIL;
-  AsTableOwner(conversion, [&] { changed = ChangedBySettings(columns); });
-  if (changed != NIL)
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("cannot convert %s under the settings of this session", columns.all[0].described),
-             errdetail("PostgreSQL would make these objects again with other constants: %s", Listed(changed)),
-             errhint("Reset DateStyle, extra_float_digits, array_nulls and xmloption in the session, and call again.")));
-}
-
+// One statement for each table at a top; ALTER TABLE passes it on. So each is rewritten only once.
+// `types`: whether the types change, too.
 List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bool types) {
   List *statements = NIL, *done = NIL;
   const char *set_default = psprintf("SET DEFAULT %s", conversion.nextval);
@@ -159,42 +46,59 @@ List *AlterStatements(const Conversion &conversion, const IdColumns &columns, bo
       if (columns.all[i].root && columns.all[i].narrow) add(columns.all[i], "TYPE bigint");
     for (int64_t i = first; i < columns.count; ++i)
       if (columns.all[i].gets_default) add(columns.all[i], set_default);
-    if (actions.len > 0) statements = lappend(statements, psprintf("ALTER TABLE %s %s;", table.table_sql, actions.data));
+    if (actions.len > 0)
+      statements = lappend(statements, psprintf("ALTER TABLE %s %s;", table.table_sql, actions.data));
   }
   return statements;
 }
 
-List *Statements(const Conversion &conversion, const IdColumns &columns, const NotNulls &not_nulls, bool types) {
-  const bool only_widens = OnlyWidens(conversion);
+// Of identities (i) or serial columns (a): the statements that drop them.
+List *SequencesOf(const IdColumns &columns, char dependency) {
+  return Texts(kDroppedSequences, columns.own, Of(CHAROID, CharGetDatum(dependency)));
+}
+
+// That drop the sequences of serial columns, unless they stay, or make them bigint.
+List *StatementsOfSequences(const Conversion &conversion, const IdColumns &columns) {
+  if (OnlyWidens(conversion)) return Texts(kNarrowSequences, columns.own);
+  return conversion.keep_sequence ? NIL : SequencesOf(columns, 'a');
+}
+
+}  // namespace
+
+List *Statements(const Conversion &conversion, const IdColumns &columns, bool types, const ForeignKeys &keys) {
   // An identity takes no default, and a sequence cannot be dropped while a default uses it.
-  List *statements = only_widens ? NIL : IdentityStatements(columns);
+  List *statements = OnlyWidens(conversion) ? NIL : SequencesOf(columns, 'i');
+  statements = list_concat(statements, keys.drop);
+  const NotNulls not_nulls = types ? FindNotNulls(columns) : NotNulls{};
   statements = list_concat(statements, not_nulls.apart);
   statements = list_concat(statements, AlterStatements(conversion, columns, types));
   statements = list_concat(statements, not_nulls.together);
-  if (types) statements = list_concat(statements, KeptProperties(columns));
-  return list_concat(statements, only_widens ? SequenceTypeStatements(columns) : SequenceStatements(columns));
+  if (types) statements = list_concat(statements, Texts(kKeptProperties, columns.narrow));
+  statements = list_concat(statements, keys.add);
+  if (conversion.part == Part::kDefault) return statements;
+  return list_concat(statements, StatementsOfSequences(conversion, columns));
 }
 
 namespace {
-// What follows the switch of an online conversion: the old column has gone with its identity or
-// sequence. A column that was bigint already has them.
-List *StatementsAfterSwitch(const Conversion &conversion, const IdColumns &columns) {
+// The new default of an online conversion. With a narrow column, its identity goes, too. A column
+// that was bigint already has them.
+List *DefaultsOf(Conversion conversion, const IdColumns &columns) {
   if (columns.all[0].narrow) return AlterStatements(conversion, columns, false);
-  return Statements(conversion, columns, {}, false);
+  conversion.part = Part::kDefault;
+  return Statements(conversion, columns, false);
 }
 
 }  // namespace
 
 void ReportInterference(const IdColumn &column) {
-  CannotConvert(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, column.described,
-                "A schema was renamed or an event trigger interfered during the conversion.", "Try again.");
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("cannot convert %s", column.described),
+                  errdetail("A schema was renamed or an event trigger interfered during the conversion."),
+                  errhint("Try again.")));
 }
 
 // Each in a security context of its own, which ends what the statement has set.
 void ExecuteStatements(const Conversion &conversion, List *statements) {
-  ListCell *cell = nullptr;
-  foreach (cell, statements) {
-    const char *statement = static_cast<const char *>(lfirst(cell));
+  for (const char *statement : Each<char *>(statements)) {
     AsTableOwner(conversion, [&] {
       const int rc = SPI_execute(statement, false, 0);
       if (rc != SPI_OK_UTILITY) elog(ERROR, "SPI failed: %s: %s", SPI_result_code_string(rc), statement);
@@ -202,24 +106,14 @@ void ExecuteStatements(const Conversion &conversion, List *statements) {
   }
 }
 
-List *CheckedStatements(const Conversion &conversion, const IdColumns &columns) {
-  const NotNulls not_nulls = FindNotNulls(columns);
-  CheckColumns(conversion, columns);
-  CheckSequences(conversion, columns, columns.own);
-  CheckDirect(conversion, columns, not_nulls);
-  return Statements(conversion, columns, not_nulls, true);
-}
-
 void ExecuteChecked(const Conversion &conversion, const IdColumns &columns, List *statements) {
   ExecuteStatements(conversion, statements);
-  const IdColumns now = FindColumns(conversion);
-  if (Statements(conversion, now, FindNotNulls(now), true) != NIL) ReportInterference(columns.all[0]);
+  if (Statements(conversion, FindColumns(conversion), true) != NIL) ReportInterference(columns.all[0]);
 }
 
 void Return(ReturnSetInfo *result, List *statements) {
-  ListCell *cell = nullptr;
-  foreach (cell, statements) {
-    Datum value = CStringGetTextDatum(static_cast<const char *>(lfirst(cell)));
+  for (const char *statement : Each<char *>(statements)) {
+    Datum value = CStringGetTextDatum(statement);
     bool is_null = false;
     tuplestore_putvalues(result->setResult, result->setDesc, &value, &is_null);
   }
@@ -227,30 +121,39 @@ void Return(ReturnSetInfo *result, List *statements) {
 
 namespace {
 void ReportNothingLeft(const Conversion &conversion, const IdColumn &column) {
-  if (OnlyWidens(conversion))
-    ereport(NOTICE, (errmsg("%s and what refers to it are already bigint", column.described)));
-  else
-    ereport(NOTICE, (errmsg("%s already takes its ids from snowflake_nextval()", column.described)));
+  ereport(NOTICE, (errmsg(OnlyWidens(conversion) ? "%s and what refers to it are already bigint"
+                                                 : "%s already takes its ids from snowflake_nextval()",
+                          column.described)));
 }
 
+// What a call says and refuses, it says and refuses before it keeps anybody out.
 void Convert(Conversion conversion, ReturnSetInfo *result) {
   FindNextval(&conversion);
-  const IdColumns columns = LockColumns(&conversion);
-  List *statements = CheckedStatements(conversion, columns);
-  if (statements == NIL) ReportNothingLeft(conversion, columns.all[0]);
-  Return(result, statements);
+  Conversion look = conversion;
+  look.dry_run = true;
+  List *statements = NIL;
+  const auto foresee = [&] {
+    const IdColumns columns = LockColumns(&look);
+    CheckExcluded(look, columns);
+    Check(look, columns);
+    statements = Statements(look, columns, true);
+    if (statements == NIL)
+      ReportNothingLeft(look, columns.all[0]);
+    else
+      NoticeWarnings(look, columns, false);
+  };
   if (conversion.dry_run) {
-    if (statements != NIL) NoticeWarnings(conversion, columns, false);
+    foresee();
+    Return(result, statements);
     return;
   }
+  if (ErrorData *error = Looked(foresee)) ReThrowError(error);
+  if (statements == NIL) return;
+  const IdColumns columns = LockColumns(&conversion);
+  Check(conversion, columns);
+  statements = Statements(conversion, columns, true);
+  Return(result, statements);
   ExecuteChecked(conversion, columns, statements);
-}
-
-bool MayConvertDirectly(const Conversion &conversion, const IdColumns &columns) {
-  return ObjectsOnNarrow(columns) == nullptr && OthersMayCreate(columns) == NIL && DisabledKeys(columns) == nullptr &&
-         CatalogTables(columns) == nullptr && OwnOfPartitions(columns) == nullptr && OwnChecks(columns) == nullptr &&
-         OperatorClasses(columns, false) == NIL && FindNotNulls(columns).of_partition == nullptr &&
-         !OnlineHasBegun(conversion, columns);
 }
 
 // Texts with constants are compared with those that another session has made. The queries of the
@@ -266,20 +169,12 @@ void PinTexts() {
 // Nothing that users have written is parsed, planned or executed before the rights are known.
 // Texts are pinned from here on.
 IdColumns CheckedOnline(Conversion *conversion, bool abandon) {
-  const int guc_level = NewGUCNestLevel();
-  PinTexts();
   FindNextval(conversion);
   conversion->online = true;
   const IdColumns columns = LockColumns(conversion);
-  if (columns.count == 0) ReportNoColumn(conversion->table, conversion->column);
   CheckSession(conversion->owner, psprintf("table %s", columns.all[0].table_sql));
-  if (!abandon) {
-    CheckColumns(*conversion, columns);
-    CheckSequences(*conversion, columns, columns.own);
-    CheckOnline(*conversion, columns, MayConvertDirectly);
-  }
-  AtEOXact_GUC(false, guc_level);
-  if (!abandon) CheckIds(*conversion, columns);
+  CheckExcluded(*conversion, columns);
+  if (!abandon) Check(*conversion, columns);
   PinTexts();
   return columns;
 }
@@ -288,7 +183,8 @@ IdColumns CheckedOnline(Conversion *conversion, bool abandon) {
 void ConvertOnline(Conversion conversion, bool abandon, ReturnSetInfo *result) {
   const IdColumns columns = CheckedOnline(&conversion, abandon);
   List *statements = abandon ? AbandonSteps(conversion, columns)
-                             : OnlineSteps(conversion, columns, StatementsAfterSwitch(conversion, columns));
+                             : OnlineSteps(conversion, columns, DefaultsOf(conversion, columns),
+                                           StatementsOfSequences(conversion, columns));
   if (statements == NIL && abandon)
     ereport(NOTICE, (errmsg("no online conversion of %s has begun, or it has ended", columns.all[0].described)));
   else if (statements == NIL)
@@ -304,7 +200,7 @@ Conversion ConversionOf(FunctionCallInfo fcinfo, bool dry_run) {
   conversion.dry_run = dry_run;
   conversion.table = PG_GETARG_OID(0);
   conversion.column = NameStr(*PG_GETARG_NAME(1));
-  conversion.target = "ids";
+  conversion.budget = "";
   return conversion;
 }
 
@@ -318,17 +214,26 @@ const char *TargetOf(const char *target) {
 }
 
 SNOWFLAKE_FUNCTION(snowflake_convert) {
-  CheckNotNull(fcinfo, "snowflake_convert", {"relation", "column_name", "dry_run", "online", "abandon", "target"});
+  CheckNotNull(fcinfo, "snowflake_convert",
+               {"relation", "column_name", "dry_run", "online", "abandon", "target", "max_wait", "give_up_after",
+                "exclude", "keep_sequence"});
   const bool dry_run = PG_GETARG_BOOL(2), online = PG_GETARG_BOOL(3), abandon = PG_GETARG_BOOL(4);
   if (abandon && !online)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("abandon needs online => true"),
                     errdetail("Only an online conversion can be abandoned; another one is one transaction.")));
+  const Attempts attempts = BeginAttempts(fcinfo, 6, 7);
+  if (!online && !AreUsual(attempts))
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("max_wait and give_up_after need online => true"),
+                    errhint("For a conversion in one transaction, set lock_timeout.")));
   if (!dry_run && !online) CheckMayChange("snowflake_convert");
   InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
   ReturnSetInfo *result = reinterpret_cast<ReturnSetInfo *>(fcinfo->resultinfo);
   SPI_connect();
   Conversion conversion = ConversionOf(fcinfo, dry_run || online);
   conversion.target = TargetOf(text_to_cstring(PG_GETARG_TEXT_PP(5)));
+  conversion.budget = ArgumentsOf(attempts);
+  conversion.excluded = TablesOf(PG_GETARG_DATUM(8));
+  conversion.keep_sequence = PG_GETARG_BOOL(9) && !OnlyWidens(conversion);
   if (online)
     ConvertOnline(conversion, abandon, result);
   else
@@ -345,19 +250,21 @@ SNOWFLAKE_FUNCTION(snowflake_convert_warnings) {
   conversion.target = TargetOf(text_to_cstring(PG_GETARG_TEXT_PP(3)));
   FindNextval(&conversion);
   const IdColumns columns = LockColumns(&conversion);
-  if (columns.count == 0) ReportNoColumn(conversion.table, conversion.column);
+  if (List *refusals = RefusalsOfTables(conversion, columns)) Refuse(conversion, columns, refusals);
   ReturnWarnings(fcinfo, conversion, columns, PG_GETARG_BOOL(2));
   SPI_finish();
   return Datum{0};
 }
 
 SNOWFLAKE_FUNCTION(snowflake_check_switch) {
-  CheckNotNull(fcinfo, "snowflake_check_switch", {"relation", "column_name", "target", "checksum"});
+  CheckNotNull(fcinfo, "snowflake_check_switch", {"relation", "column_name", "target", "keep_sequence", "checksum"});
   SPI_connect();
   Conversion conversion = ConversionOf(fcinfo, true);
   conversion.target = TargetOf(text_to_cstring(PG_GETARG_TEXT_PP(2)));
+  conversion.keep_sequence = PG_GETARG_BOOL(3);
+  conversion.is_switch = true;
   const IdColumns columns = CheckedOnline(&conversion, false);
-  CheckSwitch(conversion, columns, StatementsAfterSwitch(conversion, columns), text_to_cstring(PG_GETARG_TEXT_PP(3)));
+  CheckSwitch(conversion, columns, DefaultsOf(conversion, columns), text_to_cstring(PG_GETARG_TEXT_PP(4)));
   SPI_finish();
   PG_RETURN_VOID();
 }

@@ -99,8 +99,8 @@ Pair PairOf(Relation table, const Trigger &trigger) {
   const int from = SPI_fnumber(columns, trigger.tgargs[0]), to = SPI_fnumber(columns, trigger.tgargs[1]);
   const Oid type = TypeOf(table, from);
   if ((type != INT2OID && type != INT4OID) || TypeOf(table, to) != INT8OID)
-    ReportCannotFill(table, psprintf(_("Trigger \"%s\" does not name a narrow column and a bigint column."),
-                                     trigger.tgname));
+    ReportCannotFill(table,
+                     psprintf(_("Trigger \"%s\" does not name a narrow column and a bigint column."), trigger.tgname));
   return {static_cast<AttrNumber>(from), type, static_cast<AttrNumber>(to)};
 }
 
@@ -111,8 +111,8 @@ Node *IsSame(const Pair &pair) {
   distinct->opno = OpernameGetOprid(equal, INT8OID, pair.type);
   distinct->opfuncid = get_opcode(distinct->opno);
   distinct->opresulttype = BOOLOID;
-  distinct->args = list_make2(makeVar(1, pair.to, INT8OID, -1, InvalidOid, 0),
-                              makeVar(1, pair.from, pair.type, -1, InvalidOid, 0));
+  distinct->args =
+      list_make2(makeVar(1, pair.to, INT8OID, -1, InvalidOid, 0), makeVar(1, pair.from, pair.type, -1, InvalidOid, 0));
   return reinterpret_cast<Node *>(makeBoolExpr(NOT_EXPR, list_make1(distinct), -1));
 }
 
@@ -158,8 +158,7 @@ void CheckForeignKey(Relation table, Oid constraint, const Bitmapset *columns) {
   const FormData_pg_constraint &key = *reinterpret_cast<Form_pg_constraint>(GETSTRUCT(tuple));
   const bool from = key.conrelid == RelationGetRelid(table) && HasAny(tuple, Anum_pg_constraint_conkey, columns);
   const bool to = key.confrelid == RelationGetRelid(table) && HasAny(tuple, Anum_pg_constraint_confkey, columns);
-  if (from || to)
-    ReportCannotFill(table, psprintf(_("Foreign key \"%s\" uses a new column."), NameStr(key.conname)));
+  if (from || to) ReportCannotFill(table, psprintf(_("Foreign key \"%s\" uses a new column."), NameStr(key.conname)));
   ReleaseSysCache(tuple);
 }
 
@@ -180,9 +179,8 @@ void CheckIndex(Relation table, Relation index, const Bitmapset *columns) {
 }
 
 void CheckIndexes(Relation table, const Bitmapset *columns) {
-  ListCell *cell = nullptr;
-  foreach (cell, RelationGetIndexList(table)) {
-    Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+  for (const Oid oid : Each<Oid>(RelationGetIndexList(table))) {
+    Relation index = index_open(oid, AccessShareLock);
     if (!index->rd_index->indimmediate) CheckIndex(table, index, columns);
     index_close(index, AccessShareLock);
   }
@@ -206,7 +204,7 @@ List *PairsToFill(Oid extension, Relation table) {
       ReportCannotFill(table, psprintf(_("No check constraint states that \"%s\" IS NOT DISTINCT FROM \"%s\"."),
                                        NameOf(table, pair.to), NameOf(table, pair.from)));
     if (check->ccvalid) continue;
-    pairs = lappend(pairs, memcpy(palloc(sizeof(Pair)), &pair, sizeof(Pair)));
+    pairs = lappend(pairs, CopyOf(pair));
     columns = bms_add_member(columns, Bit(pair.to));
   }
   if (pairs == NIL) return NIL;
@@ -228,8 +226,7 @@ struct Writer {
 
 Writer BeginWriting(Relation table, const List *pairs) {
   Bitmapset *columns = nullptr;
-  const ListCell *cell = nullptr;
-  foreach (cell, pairs) columns = bms_add_member(columns, Bit(static_cast<const Pair *>(lfirst(cell))->to));
+  for (const Pair &pair : Each<Pair>(pairs)) columns = bms_add_member(columns, Bit(pair.to));
   Writer writer = {pairs, StateForUpdate(table, columns), makeNode(ResultRelInfo), {}, nullptr, nullptr, nullptr};
   writer.state->es_snapshot = GetActiveSnapshot();
   writer.state->es_output_cid = GetCurrentCommandId(true);
@@ -259,9 +256,7 @@ Datum Widened(TupleTableSlot *row, const Pair &pair, bool *is_null) {
 }
 
 bool IsFilled(const Writer &writer, TupleTableSlot *row) {
-  const ListCell *cell = nullptr;
-  foreach (cell, writer.pairs) {
-    const Pair &pair = *static_cast<const Pair *>(lfirst(cell));
+  for (const Pair &pair : Each<Pair>(writer.pairs)) {
     bool is_null = false, was_null = false;
     const Datum wanted = Widened(row, pair, &is_null), now = slot_getattr(row, pair.to, &was_null);
     if (is_null != was_null || (!is_null && DatumGetInt64(wanted) != DatumGetInt64(now))) return false;
@@ -273,15 +268,13 @@ bool IsFilled(const Writer &writer, TupleTableSlot *row) {
 bool Lock(const Writer &writer) {
   Relation table = writer.target->ri_RelationDesc;
   TM_FailureData failure;
-  const TM_Result result =
-      table_tuple_lock(table, &writer.found->tts_tid, writer.state->es_snapshot, writer.locked,
-                       writer.state->es_output_cid, writer.lock, LockWaitSkip, 0, &failure);
+  const TM_Result result = table_tuple_lock(table, &writer.found->tts_tid, writer.state->es_snapshot, writer.locked,
+                                            writer.state->es_output_cid, writer.lock, LockWaitSkip, 0, &failure);
   if (result == TM_SelfModified || result == TM_Invisible)
-    ereport(ERROR,
-            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-             errmsg("a row of table %s was changed while it was being filled", RelationGetRelationName(table)),
-             errdetail("A function in a constraint, generated column or index of the table changed it."),
-             errhint("Change the function so that it only reads.")));
+    ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                    errmsg("a row of table %s was changed while it was being filled", RelationGetRelationName(table)),
+                    errdetail("A function in a constraint, generated column or index of the table changed it."),
+                    errhint("Change the function so that it only reads.")));
   return result == TM_Ok;
 }
 
@@ -294,11 +287,8 @@ void Write(const Writer &writer) {
     row->tts_values[i] = writer.locked->tts_values[i];
     row->tts_isnull[i] = writer.locked->tts_isnull[i] || TupleDescAttr(columns, i)->attisdropped;
   }
-  const ListCell *cell = nullptr;
-  foreach (cell, writer.pairs) {
-    const Pair &pair = *static_cast<const Pair *>(lfirst(cell));
+  for (const Pair &pair : Each<Pair>(writer.pairs))
     row->tts_values[pair.to - 1] = Widened(writer.locked, pair, &row->tts_isnull[pair.to - 1]);
-  }
   ExecStoreVirtualTuple(row);
   row->tts_tableOid = RelationGetRelid(writer.target->ri_RelationDesc);
   // Only triggers before an update would use an EPQState.
@@ -383,7 +373,7 @@ struct Others {
   int64_t lag;
   bool hidden, locks;
 
-  static Others Read(const Row &row) { return {row.Count("lag"), row.Flag("hidden"), row.Flag("locks")}; }
+  static Others Read(const Row &row) { return row.As<Others>("lag", "hidden", "locks"); }
 };
 
 // What others need, as far as the caller may see it.
@@ -402,14 +392,14 @@ void Report(Fill *fill, Waits waits) {
   if (now_us - fill->reported_us < kReportUs) return;
   fill->reported_us = now_us;
   fill->reported = true;
-  ereport(NOTICE,
-          (errmsg("filling table \"%s\": %u of %u blocks read, %lld rows filled", NameStr(fill->name),
-                  fill->blocks_read, fill->blocks, Long(fill->rows)),
-           waits == kReplicas ? errdetail("It waits until no replica is more than %lld bytes behind.",
-                                          Long(fill->max_lag))
-           : waits == kLocks  ? errdetail("It pauses because other sessions wait for locks on the table or its rows.")
-           : waits == kRows   ? errdetail("It waits for rows that other sessions have locked.")
-                              : 0));
+  ereport(
+      NOTICE,
+      (errmsg("filling table \"%s\": %u of %u blocks read, %lld rows filled", NameStr(fill->name), fill->blocks_read,
+              fill->blocks, Long(fill->rows)),
+       waits == kReplicas ? errdetail("It waits until no replica is more than %lld bytes behind.", Long(fill->max_lag))
+       : waits == kLocks  ? errdetail("It pauses because other sessions wait for locks on the table or its rows.")
+       : waits == kRows   ? errdetail("It waits for rows that other sessions have locked.")
+                          : 0));
 }
 
 void ReportEnd(const Fill &fill) {
@@ -422,8 +412,8 @@ void ReportEnd(const Fill &fill) {
 void Commit(Fill *fill, int64_t lasted_us, bool only_locked_rows) {
   Waits waits = WhatOthersNeed(fill);
   SPI_commit();
-  fill->batch_us = waits != kNothing ? Max(fill->batch_us / 2, kShortestBatchUs)
-                                     : Min(fill->batch_us * 2, kLongestBatchUs);
+  fill->batch_us =
+      waits != kNothing ? Max(fill->batch_us / 2, kShortestBatchUs) : Min(fill->batch_us * 2, kLongestBatchUs);
   if (waits == kNothing && only_locked_rows) waits = kRows;
   Report(fill, waits);
   if (waits == kLocks || waits == kRows) PauseFor(Max(2 * lasted_us, kPauseUs));
@@ -459,9 +449,8 @@ void FillTable(Fill *fill) {
 // The table and what inherits from it, as far as it has rows of its own.
 List *TablesBelow(Oid table) {
   List *found = NIL;
-  ListCell *cell = nullptr;
-  foreach (cell, find_all_inheritors(table, AccessShareLock, nullptr))
-    if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_RELATION) found = lappend_oid(found, lfirst_oid(cell));
+  for (const Oid each : Each<Oid>(find_all_inheritors(table, AccessShareLock, nullptr)))
+    if (get_rel_relkind(each) == RELKIND_RELATION) found = lappend_oid(found, each);
   return found;
 }
 
@@ -482,9 +471,8 @@ SNOWFLAKE_FUNCTION(snowflake_fill) {
   fill.extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
   fill.max_lag = max_lag;
   fill.reported_us = MonotonicUs();
-  ListCell *cell = nullptr;
-  foreach (cell, TablesBelow(PG_GETARG_OID(0))) {
-    fill.table = lfirst_oid(cell);
+  for (const Oid table : Each<Oid>(TablesBelow(PG_GETARG_OID(0)))) {
+    fill.table = table;
     fill.batch_us = kLongestBatchUs;
     fill.rows = 0;
     fill.reported = false;

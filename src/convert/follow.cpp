@@ -9,10 +9,12 @@ namespace {
 int16 ColumnOf(Relation table, const char *name) {
   const int number = SPI_fnumber(RelationGetDescr(table), name);
   if (number <= 0)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
-                    errmsg("column \"%s\" of relation \"%s\" does not exist", name, RelationGetRelationName(table)),
-                    errdetail("An online conversion of the table has begun and has not ended."),
-                    errhint("If the column was renamed, give it its name again until the conversion has ended.")));
+    ereport(ERROR,
+            (errcode(ERRCODE_UNDEFINED_COLUMN),
+             errmsg("column \"%s\" of relation \"%s\" does not exist", name, RelationGetRelationName(table)),
+             errdetail("An online conversion of the table has begun and has not ended."),
+             errhint("If the column was renamed, give it its name again until the conversion has ended. If it was "
+                     "dropped, drop the triggers and columns of the conversion, too.")));
   return static_cast<int16>(number);
 }
 

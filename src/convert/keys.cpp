@@ -8,14 +8,32 @@
 
 namespace snowflake {
 namespace {
-List *AddText(List *texts, const char *text) {
-  ListCell *cell = nullptr;
-  foreach (cell, texts)
-    if (strcmp(static_cast<const char *>(lfirst(cell)), text) == 0) return texts;
-  return lappend(texts, pstrdup(text));
+bool IsReferring(const IdColumns &columns, Oid table) {
+  for (const IdColumn &column : columns)
+    if (column.table == table && column.root && table != columns.all[0].table) return true;
+  return false;
 }
 
-// The tables of an array. Error: 22004.
+[[noreturn]] void ReportExcluded(Oid table, const char *detail) {
+  const char *name = get_rel_name(table);
+  ereport(ERROR,
+          (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+           errmsg("cannot exclude table \"%s\"", name != nullptr ? name : psprintf("%u", table)),
+           errdetail("%s", detail), errhint("Name the table from which a partition or child inherits its column.")));
+}
+
+struct FoundKey {
+  Oid table;
+  char *column, *described, *described_table;
+  bool takes_ids, excluded;
+
+  static FoundKey Read(const Row &row) {
+    return row.As<FoundKey>("relation", "column", "described", "of_table", "takes_ids", "excluded");
+  }
+};
+
+}  // namespace
+
 List *TablesOf(Datum array) {
   Datum *values = nullptr;
   bool *nulls = nullptr;
@@ -25,42 +43,33 @@ List *TablesOf(Datum array) {
   for (int i = 0; i < count; ++i) {
     if (nulls[i])
       ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("exclude must not contain nulls"),
-                      errhint("Name tables of the schema.")));
+                      errhint("Name tables.")));
     tables = list_append_unique_oid(tables, DatumGetObjectId(values[i]));
   }
   return tables;
 }
 
-// A table that is named for nothing is probably meant to keep a key from being converted.
-void CheckExcluded(const SchemaKeys &found, List *tables) {
-  ListCell *cell = nullptr, *key = nullptr;
-  foreach (cell, tables) {
-    bool has_key = false;
-    foreach (key, found.excluded)
-      has_key |= static_cast<const Key *>(lfirst(key))->conversion.table == lfirst_oid(cell);
-    if (has_key) continue;
-    const char *name = get_rel_name(lfirst_oid(cell));
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("cannot exclude table \"%s\"", name != nullptr ? name : psprintf("%u", lfirst_oid(cell))),
-                    errdetail("It is not in schema %s, or has no key of its own.", found.schema_sql),
-                    errhint("Name the table from which a partition or child inherits its key.")));
+// A table that is named for nothing is probably meant to keep something from being converted.
+void CheckExcluded(const SchemaKeys &found) {
+  for (const Oid table : Each<Oid>(found.all.excluded)) {
+    bool known = false;
+    for (const Key &key : Each<Key>(found.excluded)) known |= key.conversion.table == table;
+    // What refers to a key that others keep locked is not known.
+    for (const Key &key : Each<Key>(found.keys)) known |= key.columns.count == 0 || IsReferring(key.columns, table);
+    if (!known)
+      ReportExcluded(table,
+                     psprintf("It has no key in schema %s, and no column that refers to one.", found.schema_sql));
   }
 }
 
-struct FoundKey {
-  Oid table;
-  char *column, *described, *described_table;
-  bool takes_ids, excluded;
+void CheckExcluded(const Conversion &conversion, const IdColumns &columns) {
+  for (const Oid table : Each<Oid>(conversion.excluded))
+    if (!IsReferring(columns, table))
+      ReportExcluded(table, psprintf("It has no column that refers to %s.", columns.all[0].described));
+}
 
-  static FoundKey Read(const Row &row) {
-    return {row.Object("relation"), row.Text("column"),    row.Text("described"),
-            row.Text("of_table"),   row.Flag("takes_ids"), row.Flag("excluded")};
-  }
-};
-
-}  // namespace
-
-SchemaKeys FindKeys(FunctionCallInfo fcinfo, Oid schema, Datum excluded, bool dry_run, const char *target) {
+SchemaKeys FindKeys(FunctionCallInfo fcinfo, Oid schema, Datum excluded, bool dry_run, const char *target,
+                    bool keep_sequence) {
   const char *name = get_namespace_name(schema);
   if (name == nullptr)
     ereport(ERROR, (errcode(ERRCODE_UNDEFINED_SCHEMA), errmsg("schema with OID %u does not exist", schema),
@@ -69,32 +78,26 @@ SchemaKeys FindKeys(FunctionCallInfo fcinfo, Oid schema, Datum excluded, bool dr
   found.all.extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
   found.all.dry_run = dry_run;
   found.all.target = target;
+  found.all.keep_sequence = keep_sequence && !OnlyWidens(found.all);
   FindNextval(&found.all);
-  List *tables = TablesOf(excluded);
-  for (const FoundKey &each :
-       Read<FoundKey>(kKeysOfSchema, OidValue(schema), OidValue(found.all.nextval_oid), OidsValue(tables))) {
-    Key *key = static_cast<Key *>(palloc0(sizeof(Key)));
-    key->conversion = found.all;
-    key->conversion.table = each.table;
-    key->conversion.column = each.column;
-    key->described = each.described;
-    key->table = each.described_table;
-    key->takes_ids = each.takes_ids;
+  found.all.excluded = TablesOf(excluded);
+  for (const FoundKey &each : Read<FoundKey>(kKeysOfSchema, OidValue(schema), OidValue(found.all.nextval_oid),
+                                             OidsValue(found.all.excluded))) {
+    Key key = {found.all, each.described, each.described_table, each.takes_ids, {}, NIL, nullptr};
+    key.conversion.table = each.table;
+    key.conversion.column = each.column;
     List **keys = each.excluded ? &found.excluded : &found.keys;
-    *keys = lappend(*keys, key);
+    *keys = lappend(*keys, CopyOf(key));
   }
-  CheckExcluded(found, tables);
   return found;
 }
 
 IdColumns Together(const Conversion &owners, List *keys) {
   IdColumns together = {};
-  ListCell *cell = nullptr;
-  foreach (cell, keys) together.count += static_cast<const Key *>(lfirst(cell))->columns.count;
+  for (const Key &key : Each<Key>(keys)) together.count += key.columns.count;
   together.all = static_cast<IdColumn *>(palloc(sizeof(IdColumn) * (together.count + 1)));
   together.count = 0;
-  foreach (cell, keys) {
-    const Key &key = *static_cast<const Key *>(lfirst(cell));
+  for (const Key &key : Each<Key>(keys)) {
     for (const IdColumn &column : key.columns) {
       int64_t at = 0;
       while (at < together.count &&
@@ -110,17 +113,29 @@ IdColumns Together(const Conversion &owners, List *keys) {
   return together;
 }
 
+bool IsToDo(const IdColumns &columns) {
+  for (const IdColumn &column : columns)
+    if (column.narrow || column.gets_default) return true;
+  return false;
+}
+
+List *OpenKeys(const List *keys) {
+  List *open = NIL;
+  for (Key *key : Each<Key *>(keys))
+    if (key->refusals == NIL) open = lappend(open, key);
+  return open;
+}
+
 bool SayLeftOut(const SchemaKeys &found) {
-  List *all = list_concat_copy(found.keys, found.excluded), *lines = NIL;
-  ListCell *cell = nullptr;
-  foreach (cell, all) {
-    Key *key = static_cast<Key *>(lfirst(cell));
-    if (key->columns.count == 0) key->columns = FindColumns(key->conversion);
-    if (foreach_current_index(cell) >= list_length(found.keys) && !key->takes_ids)
-      lines = lappend(lines, psprintf("%s is excluded", key->described));
+  List *all = list_copy(found.keys), *lines = NIL;
+  for (const Key &each : Each<Key>(found.excluded)) {
+    Key *key = CopyOf(each);
+    key->columns = FindColumns(key->conversion);
+    all = lappend(all, key);
+    if (!key->takes_ids) lines = lappend(lines, psprintf("%s is excluded", key->described));
   }
   const ColumnSet own = Together(found.all, all).own;
-  lines = list_concat(lines, Texts(kLeftOut, OidValue(found.schema), own.tables, own.numbers));
+  lines = list_concat(lines, Texts(kLeftOut, OidValue(found.schema), own));
   if (lines == NIL) return true;
   ereport(NOTICE, (errmsg_plural("%d column of schema %s is left out", "%d columns of schema %s are left out",
                                  static_cast<unsigned long>(list_length(lines)), list_length(lines), found.schema_sql),
@@ -140,36 +155,33 @@ void SayNothingLeft(const SchemaKeys &found, bool whole) {
                             whole ? "all" : "the other", found.schema_sql)));
 }
 
-bool IsRefusal(int code) {
-  constexpr int codes[] = {ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                           ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST,
-                           ERRCODE_WRONG_OBJECT_TYPE,
-                           ERRCODE_DATATYPE_MISMATCH,
-                           ERRCODE_INVALID_TABLE_DEFINITION,
-                           ERRCODE_INSUFFICIENT_PRIVILEGE};
-  for (const int known : codes)
-    if (code == known) return true;
-  return false;
+bool IsLeft(const Key &key) { return key.refusals != NIL || key.error != nullptr; }
+
+namespace {
+int CodeOf(const ErrorData &error) {
+  if (IsOfLock(error.sqlerrcode) || error.sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE) return error.sqlerrcode;
+  return ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
 }
 
-// The lines of a detail are objects, each with what it depends on, or the reason for the message.
-void Note(Refusals *refusals, const Key &key, const ErrorData &error) {
-  if (refusals->code == 0 || error.sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE)
-    refusals->code = error.sqlerrcode;
-  else if (refusals->code != error.sqlerrcode && refusals->code != ERRCODE_INSUFFICIENT_PRIVILEGE)
-    refusals->code = ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
-  // Code of users may raise the same error without a detail.
-  if (error.sqlerrcode != ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST || error.detail == nullptr) {
-    // PostgreSQL's own errors, and those of event triggers, name neither the key nor its table.
-    const bool names = strstr(error.message, key.described) != nullptr || strstr(error.message, key.table) != nullptr;
-    const char *detail = error.detail != nullptr ? psprintf(": %s", error.detail) : "";
-    refusals->lines = AddText(
-        refusals->lines, psprintf("%s%s%s%s", names ? "" : key.described, names ? "" : ": ", error.message, detail));
-    return;
+// The errors of PostgreSQL and of event triggers name neither the key nor its table.
+const char *LineOf(const Key &key, const ErrorData &error) {
+  if (IsOfLock(error.sqlerrcode)) return psprintf("other sessions use the table of %s", key.described);
+  const bool names = strstr(error.message, key.described) != nullptr || strstr(error.message, key.table) != nullptr;
+  const char *detail = error.detail != nullptr ? psprintf(": %s", error.detail) : "";
+  return psprintf("%s%s%s%s", names ? "" : key.described, names ? "" : ": ", error.message, detail);
+}
+
+}  // namespace
+
+Reasons ReasonsOf(const List *keys) {
+  Reasons reasons = {};
+  for (const Key &key : Each<Key>(keys)) {
+    reasons.refusals = list_concat(reasons.refusals, key.refusals);
+    if (key.error != nullptr)
+      reasons.refusals = AddRefusal(reasons.refusals, LineOf(key, *key.error), nullptr, CodeOf(*key.error));
+    reasons.keys += IsLeft(key);
   }
-  char *rest = pstrdup(error.detail);
-  for (char *line = strsep(&rest, "\n"); line != nullptr; line = strsep(&rest, "\n"))
-    refusals->lines = AddText(refusals->lines, line);
+  return reasons;
 }
 
 }  // namespace snowflake

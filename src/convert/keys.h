@@ -1,7 +1,7 @@
 // The keys of a schema, what is left out because it is none, and why keys cannot be converted.
 #pragma once
 
-#include "convert/catalog.h"
+#include "convert/refusals.h"
 
 namespace snowflake {
 struct Key {
@@ -9,7 +9,8 @@ struct Key {
   const char *described, *table;  // the column, and its table, for messages
   bool takes_ids;                 // already
   IdColumns columns;
-  const ErrorData *error;  // why it was not converted
+  List *refusals;          // why it was not converted
+  const ErrorData *error;  // or PostgreSQL's own reason, or that of an event trigger
 };
 
 // All keys of a schema, as they are now, and unlocked.
@@ -22,26 +23,39 @@ struct SchemaKeys {
 };
 
 // `excluded`: an array of tables. Errors: 22004, 22023, 3F000.
-SchemaKeys FindKeys(FunctionCallInfo fcinfo, Oid schema, Datum excluded, bool dry_run, const char *target);
+SchemaKeys FindKeys(FunctionCallInfo fcinfo, Oid schema, Datum excluded, bool dry_run, const char *target,
+                    bool keep_sequence);
 
-// All columns of the keys, each once.
+// All columns of the keys, each once; and whether one of them changes.
 IdColumns Together(const Conversion &owners, List *keys);
+bool IsToDo(const IdColumns &columns);
 
-// Names the excluded keys and what else may hold ids. Whether there is nothing.
+// The keys with nothing in the way.
+List *OpenKeys(const List *keys);
+
+// The tables of an array. Error: 22004.
+List *TablesOf(Datum array);
+
+// Errors, 22023: a table is excluded for nothing, because it neither has a key nor refers to one of
+// these columns. The keys' columns must be known.
+void CheckExcluded(const SchemaKeys &found);
+void CheckExcluded(const Conversion &conversion, const IdColumns &columns);
+
+// Names the excluded keys and what else may hold ids. Whether there is nothing. The keys' columns
+// must be known.
 bool SayLeftOut(const SchemaKeys &found);
 
 // `whole`: no column is left out.
 void SayNothingLeft(const SchemaKeys &found, bool whole);
 
-// What keeps keys from being converted.
-struct Refusals {
-  List *lines;  // none twice
-  int code;
+// Whether something keeps it from being converted.
+bool IsLeft(const Key &key);
+
+// All reasons, as refusals; and of how many keys.
+struct Reasons {
+  List *refusals;
+  int keys;
 };
-
-// Whether an error says so. Any other one ends the call.
-bool IsRefusal(int code);
-
-void Note(Refusals *refusals, const Key &key, const ErrorData &error);
+Reasons ReasonsOf(const List *keys);
 
 }  // namespace snowflake

@@ -12,14 +12,12 @@
 #include "convert/catalog.h"
 
 namespace snowflake {
-// Errors: 42501 or 55000 with all that keeps the columns from being converted online. Then
-// `may_directly` says whether a hint to convert them without online would help.
-using MayConvert = bool (*)(const Conversion &, const IdColumns &);
-void CheckOnline(const Conversion &conversion, const IdColumns &columns, MayConvert may_directly);
+// `defaults`: what gives the converted column its new default at the end, `sequences`: what is done
+// with its sequence then. If nothing is narrow, that is all.
+List *OnlineSteps(const Conversion &conversion, const IdColumns &columns, List *defaults, List *sequences);
 
-// `defaults`: what gives the converted column its new default at the end. If nothing is narrow,
-// that is all.
-List *OnlineSteps(const Conversion &conversion, const IdColumns &columns, List *defaults);
+// The function of its triggers, for queries.
+Value Follow(const Conversion &conversion);
 
 // Whether there is anything to abandon.
 bool OnlineHasBegun(const Conversion &conversion, const IdColumns &columns);

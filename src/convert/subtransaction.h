@@ -4,10 +4,10 @@
 #include "pg/execution.h"
 
 namespace snowflake {
-// Runs `body` in a subtransaction. Null: it succeeded. Otherwise it has no effect and keeps no
-// lock.
+// Runs `body` in a subtransaction. Null: it succeeded. Otherwise, and unless `keep`, it has no
+// effect and keeps no lock. Its notices, and what it leaves in the caller's memory, stay.
 template <typename Body>
-ErrorData *Attempted(Body body) {
+ErrorData *InSubtransaction(bool keep, Body body) {
   MemoryContext context = CurrentMemoryContext;
   ResourceOwner owner = CurrentResourceOwner;
   ErrorData *volatile error = nullptr;
@@ -16,19 +16,29 @@ ErrorData *Attempted(Body body) {
   PG_TRY();
   {
     body();
-    ReleaseCurrentSubTransaction();
+    if (keep) ReleaseCurrentSubTransaction();
   }
   PG_CATCH();
   {
     MemoryContextSwitchTo(context);
     error = CopyErrorData();
     FlushErrorState();
-    RollbackAndReleaseCurrentSubTransaction();
   }
   PG_END_TRY();
+  if (!keep || error != nullptr) RollbackAndReleaseCurrentSubTransaction();
   MemoryContextSwitchTo(context);
   CurrentResourceOwner = owner;
   return error;
+}
+
+template <typename Body>
+ErrorData *Attempted(Body body) {
+  return InSubtransaction(true, body);
+}
+
+template <typename Body>
+ErrorData *Looked(Body body) {
+  return InSubtransaction(false, body);
 }
 
 }  // namespace snowflake

@@ -16,31 +16,24 @@ constexpr int kShown = 20;
 struct Warning {
   const char *kind, *object, *message, *detail, *hint;
 
-  static Warning Read(const Row &row) {
-    return {row.Text("kind"), row.Text("object"), row.Text("message"), row.Text("detail"), row.Text("hint")};
-  }
+  static Warning Read(const Row &row) { return row.As<Warning>("kind", "object", "message", "detail", "hint"); }
 };
 
+// Without an object it was dropped meanwhile.
 List *Add(List *warnings, const Warning &warning) {
-  Warning *copy = static_cast<Warning *>(palloc(sizeof(Warning)));
-  *copy = warning;
-  return lappend(warnings, copy);
+  return warning.object != nullptr ? lappend(warnings, CopyOf(warning)) : warnings;
 }
 
 template <typename Parts, typename... More>
 List *Found(List *warnings, const Parts &query, const ColumnSet &set, More... more) {
-  for (const Warning &warning : Read<Warning>(query, set.tables, set.numbers, more...))
-    warnings = Add(warnings, warning);
+  for (const Warning &warning : Read<Warning>(query, set, more...)) warnings = Add(warnings, warning);
   return warnings;
 }
 
 List *Bounds(List *warnings, const ColumnSet &columns) {
-  ListCell *cell = nullptr;
-  foreach (cell, FindBounds(columns, LeastNewId())) {
-    const Bound &bound = *static_cast<const Bound *>(lfirst(cell));
+  for (const Bound &bound : Each<Bound>(FindBounds(columns, LeastNewId())))
     warnings =
         Add(warnings, {"bound", bound.object, psprintf("%s takes no new ids", bound.object), bound.detail, bound.hint});
-  }
   return warnings;
 }
 
@@ -62,46 +55,77 @@ List *Managed(List *warnings, const ColumnSet &columns) {
                columns);
 }
 
-List *FindWarnings(const Conversion &conversion, const IdColumns &columns, bool online) {
-  const bool widens = OnlyWidens(conversion);
+// What is certain to fail comes first, then what concerns a schema as a whole: no call for one key
+// returns it. `unlikely`: also what is false more often than not.
+List *FindWarnings(const Conversion &conversion, const IdColumns &columns, bool online, bool unlikely) {
+  const bool widens = OnlyWidens(conversion), whole = conversion.column == nullptr;
   if (widens && columns.narrow_count == 0) return NIL;
   List *warnings = NIL;
-  if (online) warnings = Found(Found(warnings, kWarningsOrder, columns.narrow), kWarningsPlans, columns.narrow);
-  warnings = Found(warnings, kWarningsPublications, columns.narrow);
   if (!widens) warnings = Managed(Bounds(warnings, columns.every), columns.every);
-  warnings = Found(warnings, kWarningsColumns, columns.every, Bool(conversion.column == nullptr));
+  const auto add_of_columns = [&] {
+    if (!widens) warnings = Found(warnings, kWarningsIdentities, columns.own, Bool(whole));
+    warnings = Found(warnings, kWarningsColumns, columns.every, Bool(whole), Bool(unlikely));
+  };
+  if (whole) add_of_columns();
+  warnings = Found(warnings, kWarningsPublications, columns.narrow);
+  if (online) warnings = Found(Found(warnings, kWarningsPlans, columns.narrow), kWarningsOrder, columns.narrow);
   warnings = Found(warnings, kWarningsFunctions, columns.every);
+  if (!whole) add_of_columns();
   return warnings;
+}
+
+// What is narrower than a converted key, such as what a schema tool has narrowed back. A conversion
+// widens it, so it is none of its warnings.
+List *NarrowNow(const Conversion &conversion, const IdColumns &columns) {
+  List *warnings = NIL;
+  const IdColumn &key = columns.all[0];
+  const bool converted = key.issues || (OnlyWidens(conversion) && !key.narrow);
+  for (const IdColumn &column : columns)
+    if (column.narrow && (column.own ? column.issues : converted))
+      warnings =
+          Add(warnings, {"narrow", column.described, psprintf("%s is too narrow for new ids", column.described),
+                         psprintf("It is of type %s.", column.type_name),
+                         "Widen it by snowflake_convert(), and declare it as bigint where a tool changes it back."});
+  return warnings;
+}
+
+// The query that returns the warnings of all converted columns.
+const char *QueryOfAll(const Conversion &conversion, const IdColumns &columns, bool online) {
+  StringInfoData keys;
+  initStringInfo(&keys);
+  for (const IdColumn &column : columns)
+    if (column.own && column.root)
+      appendStringInfo(&keys, "%s(%s::pg_catalog.regclass, %s::pg_catalog.name)", keys.len > 0 ? ", " : "",
+                       quote_literal_cstr(column.table_sql),
+                       quote_literal_cstr(get_attname(column.table, column.number, false)));
+  return psprintf(
+      "SELECT kind, object, message, detail, hint FROM (VALUES %s) AS k(t, c), %s(k.t, k.c, %s, "
+      "%s::pg_catalog.text) WITH ORDINALITY AS w(kind, object, message, detail, hint, n) "
+      "GROUP BY 1, 2, 3, 4, 5 ORDER BY kind OPERATOR(pg_catalog.<>) 'bound', pg_catalog.min(n);",
+      keys.data, FindFunction(conversion.extension, "snowflake_convert_warnings", 4).name_sql,
+      online ? "true" : "false", quote_literal_cstr(conversion.target));
 }
 
 }  // namespace
 
 void NoticeWarnings(const Conversion &conversion, const IdColumns &columns, bool online) {
-  List *warnings = FindWarnings(conversion, columns, online);
+  List *warnings = FindWarnings(conversion, columns, online, false);
+  if (conversion.keep_sequence) warnings = list_concat(Found(NIL, kWarningsSequences, columns.own), warnings);
   const int count = list_length(warnings);
   for (int i = 0; i < Min(count, kShown); ++i) {
     const Warning &warning = *static_cast<Warning *>(list_nth(warnings, i));
     ereport(NOTICE, (errmsg_internal("%s", warning.message), errdetail_internal("%s", warning.detail),
                      errhint("%s", warning.hint)));
   }
-  if (count <= kShown) return;
-  if (conversion.column == nullptr)
+  if (count > kShown)
     ereport(NOTICE, (errmsg("%d more warnings are not shown", count - kShown),
-                     errhint("%s() returns those of one key.",
-                             FindFunction(conversion.extension, "snowflake_convert_warnings", 4).name_sql)));
-  else
-    ereport(NOTICE, (errmsg("%d more warnings are not shown", count - kShown),
-                     errhint("To see them, run SELECT * FROM %s(%s::pg_catalog.regclass, %s::pg_catalog.name, %s, "
-                             "%s::pg_catalog.text);",
-                             FindFunction(conversion.extension, "snowflake_convert_warnings", 4).name_sql,
-                             quote_literal_cstr(columns.all[0].table_sql), quote_literal_cstr(conversion.column),
-                             online ? "true" : "false", quote_literal_cstr(conversion.target))));
+                     errhint("To see all, run %s", QueryOfAll(conversion, columns, online))));
 }
 
 void ReturnWarnings(FunctionCallInfo fcinfo, const Conversion &conversion, const IdColumns &columns, bool online) {
-  ListCell *cell = nullptr;
-  foreach (cell, FindWarnings(conversion, columns, online)) {
-    const Warning &warning = *static_cast<Warning *>(lfirst(cell));
+  List *now = NarrowNow(conversion, columns);
+  if (columns.all[0].issues) now = Found(now, kWarningsSequences, columns.own);
+  for (const Warning &warning : Each<Warning>(list_concat(now, FindWarnings(conversion, columns, online, true)))) {
     Datum values[] = {CStringGetTextDatum(warning.kind), CStringGetTextDatum(warning.object),
                       CStringGetTextDatum(warning.message), CStringGetTextDatum(warning.detail),
                       CStringGetTextDatum(warning.hint)};

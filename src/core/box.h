@@ -171,7 +171,7 @@ inline void StoreHorizon(BoxSlot *slot, const KeptHorizon &horizon) {
   record->seal.store(SealOf(record->kept), std::memory_order_release);
 }
 
-// The same for a horizon that may be lower than the newest one.
+// Stores a horizon that may be lower than the newest one, which is removed.
 inline void LowerHorizon(BoxSlot *slot, const KeptHorizon &horizon) {
   const int newest = NewestRecord(*slot);
   StoreHorizon(slot, horizon);

@@ -155,15 +155,17 @@ constexpr void Read(NodeClock *clock, const ServerTime &time, const ClockLimits 
   if (event == ClockEvent::kBridged) ++clock->bridged;
 }
 
-// Before the first reading after a restart. Nothing was issued meanwhile, so no more time counts as
-// passed than the wall clock has moved on: the monotonic clock may be another one by now, because a
-// container can have one of its own.
+// Before the first reading after a restart. The monotonic clock may be another one by now, ahead or
+// behind, because a container can have one of its own. Nothing was issued meanwhile, so no more
+// time counts as passed than the wall clock has moved on, and that if the monotonic clock shows
+// less.
 constexpr void Resume(NodeClock *clock, const ClockReading &now) {
-  const int64_t moved_us = Clamped(now.wall_us) - clock->shown_us;
-  const int64_t more_us = now.steady_us - clock->read.steady_us - (moved_us > 0 ? moved_us : 0);
-  if (more_us <= 0) return;
-  clock->read.steady_us += more_us;
-  clock->since.steady_us += more_us;
+  const int64_t moved_us = Clamped(now.wall_us) - clock->shown_us, most_us = moved_us > 0 ? moved_us : 0;
+  const int64_t passed_us = now.steady_us - clock->read.steady_us;
+  if (passed_us >= 0 && passed_us <= most_us) return;
+  clock->read.steady_us += passed_us - most_us;
+  clock->since.steady_us += passed_us - most_us;
+  if (clock->read.steady_us == 0) --clock->read.steady_us;  // it was read
 }
 
 // A sign of life at a start: what the wall clock would show if it had run on, or the clock itself

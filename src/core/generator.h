@@ -77,6 +77,12 @@ constexpr Tick EarliestLeft(const Generator &g) {
   return tick > g.sealed_tick ? tick : g.sealed_tick;
 }
 
+// As that, and not a tick whose numbers are used up.
+constexpr Tick NextTick(const Generator &g) {
+  const Tick tick = EarliestLeft(g);
+  return tick == g.last_tick && g.next_sequence >= g.layout.sequence_count() ? tick + 1 : tick;
+}
+
 // Takes up to `want` (at least 1) numbers for a clock that shows `now`.
 constexpr Decision Take(Generator *g, Tick now, int64_t want, const Terms &terms) {
   SNOWFLAKE_ASSERT(want >= 1 && terms.max_lead >= 1);
@@ -143,8 +149,8 @@ constexpr bool IsBehind(const Generator &g, Tick now, Tick max_lead) {
   return g.open && EarliestLeft(g) - now > max_lead;
 }
 
-// The same if nothing was issued under the lease, because its window begins in the future. The
-// registry may have a better worker id by now, because others were released.
+// Whether no id can be issued, and none was under this lease, because its window begins in the
+// future. The registry may have a better worker id by now, because others were released.
 constexpr bool BeginsInFuture(const Generator &g, Tick now, Tick max_lead) {
   return IsBehind(g, now, max_lead) && g.last_tick < g.lease.window_start;
 }
@@ -178,7 +184,7 @@ constexpr Retired Close(Generator *g) {
 }
 
 // Every id from now on is of a later tick. If that is beyond the window, ids wait for an extension.
-constexpr void RaiseTo(Generator *g, Tick tick) {
+constexpr void PassTick(Generator *g, Tick tick) {
   if (!g->open || g->last_tick > tick) return;
   g->last_tick = tick;
   g->next_sequence = g->layout.sequence_count();

@@ -24,7 +24,7 @@ constexpr TickUnit kTickUnits[] = {{"us", 1}, {"ms", kUsPerMs}, {"s", kMsPerSeco
 
 // The digits at the beginning of the text, which they leave. False: there are none, or the number
 // is above `most`.
-bool TakeNumber(std::string_view *text, int64_t most, int64_t *number) {
+bool TakeDigits(std::string_view *text, int64_t most, int64_t *number) {
   size_t digits = 0;
   *number = 0;
   for (; digits < text->size() && (*text)[digits] >= '0' && (*text)[digits] <= '9'; ++digits) {
@@ -37,13 +37,37 @@ bool TakeNumber(std::string_view *text, int64_t most, int64_t *number) {
 
 bool ReadTick(std::string_view value, int64_t *us) {
   int64_t number = 0;
-  if (!TakeNumber(&value, kMaxTickUs, &number)) return false;
+  if (!TakeDigits(&value, kMaxTickUs, &number)) return false;
   for (const TickUnit &unit : kTickUnits) {
     if (value != unit.name) continue;
     *us = number * unit.us;
     return number > 0 && number <= kMaxTickUs / unit.us;
   }
   return false;
+}
+
+// A day as in 2025-01-31, from 1970 on.
+bool ReadDay(std::string_view value, int64_t *ms) {
+  constexpr int kDaysBefore[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
+  const auto number = [&](size_t at, size_t digits, int64_t least, int64_t most, int64_t *result) {
+    std::string_view part(value.data() + at, digits);
+    return TakeDigits(&part, most, result) && part.empty() && *result >= least;
+  };
+  const auto leaps_up_to = [](int64_t year) { return year / 4 - year / 100 + year / 400; };
+  int64_t year = 0, month = 0, day = 0;
+  if (value.size() != 10 || value[4] != '-' || value[7] != '-' || !number(0, 4, 1970, 9999, &year) ||
+      !number(5, 2, 1, 12, &month) || !number(8, 2, 1, 31, &day))
+    return false;
+  const int64_t leap = leaps_up_to(year) - leaps_up_to(year - 1);
+  if (day > kDaysBefore[month] - kDaysBefore[month - 1] + (month == 2 ? leap : 0)) return false;
+  const int64_t days = (year - 1970) * 365 + leaps_up_to(year - 1) - leaps_up_to(1969) + kDaysBefore[month - 1] +
+                       (month > 2 ? leap : 0) + day - 1;
+  *ms = days * 86400 * kMsPerSecond;
+  return true;
+}
+
+bool ReadEpoch(std::string_view value, int64_t *ms) {
+  return ReadDay(value, ms) || (TakeDigits(&value, kMaxEpochMs, ms) && value.empty());
 }
 
 int32_t BitsOf(const LayoutDefinition &definition, FieldKind kind) {
@@ -69,7 +93,7 @@ struct Reader {
   void ReadField(FieldKind kind, std::string_view value, std::string_view word) {
     LayoutDefinition *definition = &reading.definition;
     int64_t bits = 0;
-    if (!TakeNumber(&value, 63, &bits) || bits == 0 || !value.empty()) return Fail(DefinitionFault::kNumber, word);
+    if (!TakeDigits(&value, 63, &bits) || bits == 0 || !value.empty()) return Fail(DefinitionFault::kNumber, word);
     if (kind != FieldKind::kSkip && Has(*definition, kind)) return Fail(DefinitionFault::kTwice, word);
     if (definition->field_count == kMaxFields) return Fail(DefinitionFault::kTooMany, word);
     definition->fields[definition->field_count++] = {kind, static_cast<int32_t>(bits)};
@@ -84,7 +108,7 @@ struct Reader {
     if (name == "epoch") {
       if (has_epoch) return Fail(DefinitionFault::kTwice, word);
       has_epoch = true;
-      if (!TakeNumber(&value, kMaxEpochMs, &layout->epoch_ms) || !value.empty()) Fail(DefinitionFault::kNumber, word);
+      if (!ReadEpoch(value, &layout->epoch_ms)) Fail(DefinitionFault::kNumber, word);
       return;
     }
     if (name == "tick") {
@@ -116,7 +140,9 @@ struct Reader {
     layout->datacenter_bits = BitsOf(*definition, FieldKind::kDatacenter);
     layout->worker_bits = BitsOf(*definition, FieldKind::kWorker);
     layout->sequence_bits = BitsOf(*definition, FieldKind::kSequence);
-    layout->sequence_first = true;
+    // Both orders fit if a field is missing.
+    layout->sequence_first = false;
+    layout->sequence_first = !definition->IsPlain();
     if (!definition->IsPlain()) layout->sequence_first = false;
     if (layout->Fault(false) != LayoutFault::kNone) Fail(DefinitionFault::kLayout, "");
   }
@@ -182,7 +208,7 @@ PartsFault LayoutDefinition::Fits(const Parts &parts) const {
   return parts.tick > max_tick() ? PartsFault::kTick : layout.Fits(parts);
 }
 
-bool LayoutDefinition::Read(int64_t id, Parts *parts) const {
+bool LayoutDefinition::Unpack(int64_t id, Parts *parts) const {
   uint64_t rest = static_cast<uint64_t>(id), worker = 0, datacenter = 0, ms = 0;
   *parts = {};
   for (int i = field_count - 1; i >= 0; --i) {
@@ -203,7 +229,7 @@ bool LayoutDefinition::Read(int64_t id, Parts *parts) const {
   return rest == 0 && ms < uint64_t{kMsPerSecond};
 }
 
-int64_t LayoutDefinition::Write(const Parts &parts) const {
+int64_t LayoutDefinition::Pack(const Parts &parts) const {
   SNOWFLAKE_ASSERT(Fits(parts) == PartsFault::kNone);
   uint64_t id = 0;
   for (int i = 0; i < field_count; ++i) {
@@ -251,6 +277,13 @@ void WriteDefinition(const Layout &layout, char *text) {
   writer.PutField(" datacenter=", layout.datacenter_bits);
   writer.PutField(" worker=", layout.worker_bits);
   if (!layout.sequence_first) writer.PutField(" seq=", layout.sequence_bits);
+}
+
+bool IsCanonical(std::string_view text, const DefinitionReading &reading) {
+  if (reading.fault != DefinitionFault::kNone || !reading.definition.IsPlain()) return false;
+  char canonical[kMaxDefinition];
+  WriteDefinition(reading.definition.layout, canonical);
+  return text == canonical;
 }
 
 }  // namespace snowflake

@@ -1,11 +1,14 @@
-// Layouts as text, for ids of systems that no named layout describes:
+// Layouts as text: those of databases, and of ids of systems that no named layout describes.
 //
 //     epoch=1582136402000 tick=1ms time=51 worker=6 seq=6
 //
-// The epoch is in milliseconds since 1970, so that the text means the same in every session. The
-// fields are in the order of their bits, from the highest down: `time`, `datacenter`, `worker`,
-// `seq`, and `skip` for bits that mean something else. Systems that split the time have `sec` and
-// `ms` instead of `time`. Without `tick`, a tick is a millisecond.
+// The epoch is in milliseconds since 1970, or a day, both in UTC, so that the text means the same
+// in every session. The fields are in the order of their bits, from the highest down: `time`,
+// `datacenter`, `worker`, `seq`, and `skip` for bits that mean something else. Systems that split
+// the time have `sec` and `ms` instead of `time`. Without `tick`, a tick is a millisecond.
+//
+// A layout has one canonical text, which is stored and sent. Layouts are compared as they are read:
+// a released text keeps its meaning, but a later version may read more.
 #pragma once
 
 #include <string_view>
@@ -41,10 +44,10 @@ struct LayoutDefinition {
   PartsFault Fits(const Parts &parts) const;
 
   // False: no id has these bits.
-  bool Read(int64_t id, Parts *parts) const;
+  bool Unpack(int64_t id, Parts *parts) const;
 
   // REQUIRES: the parts fit.
-  int64_t Write(const Parts &parts) const;
+  int64_t Pack(const Parts &parts) const;
 };
 
 enum class DefinitionFault {
@@ -70,8 +73,11 @@ inline bool IsDefinition(std::string_view text) { return text.find('=') != std::
 
 DefinitionReading ReadDefinition(std::string_view text);
 
-// Long enough for each definition of a layout, with its 0 at the end.
+// Long enough for each canonical text, with its 0 at the end.
 inline constexpr int kMaxDefinition = 128;
 void WriteDefinition(const Layout &layout, char *text);
+
+// Whether a text is the one that its layout is written as.
+bool IsCanonical(std::string_view text, const DefinitionReading &reading);
 
 }  // namespace snowflake

@@ -146,12 +146,14 @@ constexpr bool MayLead(const NodeState &node) {
   return node.generator.last_tick >= node.generator.lease.window_start || node.clock.shown_us >= node.clock.earliest_us;
 }
 
-// Moves a clock that is behind to the earliest tick left, if that may be bridged or `any_lead`.
+// Moves a clock that is behind as far as the next id needs, if that may be bridged or `any_lead`.
+// Not to the tick of that id: each time, ids could come to be ahead by max_lead more.
 constexpr void CatchUp(NodeState *node, bool any_lead) {
   const Generator &g = node->generator;
   const ClockLimits &limits = node->policy.clock;
   if (!g.open || !IsBehind(g, NowOf(*node, g.layout), MaxLead(*node, g.layout))) return;
-  const int64_t to_us = Clamped(g.layout.UnixUsAt(EarliestLeft(g)));
+  const Tick lead = MaxLead(g.layout, node->policy.max_lead_us);  // what is left of a larger one shrinks
+  const int64_t to_us = Clamped(g.layout.UnixUsAt(NextTick(g) - lead));
   if ((any_lead && MayLead(*node)) || to_us - node->clock.read.wall_us <= limits.max_bridge_us)
     BridgeTo(&node->clock, to_us, limits);
 }
@@ -226,12 +228,13 @@ constexpr void CloseLease(NodeState *node) {
 }
 
 // A copy of this node, with its memory, may issue under the lease and request the next one with the
-// same secret. So neither is used again, and nothing is released.
+// same secret. So neither is used again, and nothing is released. A node that issues only numbers
+// asks for no lease then either.
 constexpr void ForgetLease(NodeState *node) {
   node->generator.open = false;
   node->retired_count = 0;
   node->next_secret = {};
-  node->lease_wanted = true;
+  node->lease_wanted = !IsIdle(*node);
 }
 
 // Without a lease a restart is to find nothing here.
@@ -248,8 +251,8 @@ constexpr void ForgetExtension(NodeState *node) {
 
 // The state that a crash left, with the last tick that was used. Requests ended with their
 // backends. A lease that was closed is still this node's if no registry was asked to release it.
-// The state may be older than the last id: a clock that was ahead of the wall clock, and with which
-// ids were in order, has run on with them.
+// The state may be older than the last id: a clock with which ids were in order has run on with
+// them. One that holds a leap catches up by itself.
 constexpr void Recover(NodeState *node, Tick last_tick) {
   Generator *g = &node->generator;
   if (!g->open && node->retired_count > 0) {
@@ -260,10 +263,12 @@ constexpr void Recover(NodeState *node, Tick last_tick) {
     }
   }
   SNOWFLAKE_ASSERT(last_tick >= g->last_tick);
-  if (g->open && node->clock.mode == ClockMode::kBridged) {
-    const Tick lead = MaxLead(*node, g->layout);
-    const int64_t shown_us = Clamped(g->layout.UnixUsAt(last_tick - lead));
-    if (g->last_tick - NowOf(*node, g->layout) <= lead) BridgeTo(&node->clock, shown_us, node->policy.clock);
+  if (g->open && node->clock.mode != ClockMode::kHeld) {
+    const Tick now = NowOf(*node, g->layout), lead = MaxLead(*node, g->layout);
+    const Tick least = MaxLead(g->layout, node->policy.max_lead_us), behind = last_tick - lead - now;
+    // What is left of a larger lead shrinks by a tick while the clock runs on by two.
+    const Tick shown = behind < lead - least ? now + (behind > 0 ? 2 * behind : 0) : last_tick - least;
+    if (g->last_tick - now <= lead) BridgeTo(&node->clock, Clamped(g->layout.UnixUsAt(shown)), node->policy.clock);
   }
   g->last_tick = last_tick;
   g->next_sequence = g->layout.sequence_count();
@@ -271,18 +276,29 @@ constexpr void Recover(NodeState *node, Tick last_tick) {
   node->clock.events = node->clock.bridged = 0;
 }
 
-// A restart without a lease: nothing below the horizon may appear. If the clock is behind it by no
-// more than may be bridged, and an id could lead, clock and next lease go on from there.
-constexpr void RecoverHorizon(NodeState *node, const Layout &layout, int64_t horizon, const ServerTime &time) {
-  SNOWFLAKE_ASSERT(!node->generator.open && horizon > 0);
+// A restart without a lease: no tick up to this one may be used again. If the clock is behind it by
+// no more than may be bridged and ids may lead, clock and next lease go on from there. False: it is
+// further behind.
+constexpr bool GoOnAfter(NodeState *node, const Layout &layout, Tick last, const ServerTime &time) {
+  Generator *g = &node->generator;
+  SNOWFLAKE_ASSERT(!g->open);
   const ClockLimits &limits = node->policy.clock;
   Read(node, time);
-  const Tick last = layout.Unpack(horizon - 1).tick;
-  const int64_t to_us = layout.UnixUsAt(last + 1);
-  if (to_us > node->clock.read.wall_us + limits.max_bridge_us + kMostLeadUs) return;
-  node->generator.layout = layout;
-  node->generator.last_tick = last;
-  BridgeTo(&node->clock, to_us, limits);
+  const Tick latest = layout.TickAt(Clamped(node->clock.read.wall_us + limits.max_bridge_us));
+  if (last - latest > MaxLead(layout, kMostLeadUs)) return false;
+  if (g->layout.tick_us > 0 && FirstUnused(*g, layout) > last) return true;
+  g->layout = layout;
+  g->last_tick = last;
+  g->next_sequence = layout.sequence_count();
+  BridgeTo(&node->clock, Clamped(layout.UnixUsAt(last + 1 - MaxLead(*node, layout))), limits);
+  return true;
+}
+
+// What the next life goes on after: the last tick or, because a horizon may have been reported up
+// to it, the one that the clock shows.
+constexpr Tick LastTickOfLife(const NodeState &node) {
+  const Tick now = NowOf(node, node.generator.layout), last = node.generator.last_tick;
+  return last > now ? last : now;
 }
 
 // For a change of the registry.
@@ -329,15 +345,22 @@ constexpr AnswerFault Judge(const Layout &layout, int32_t datacenter, const Leas
   return fits ? AnswerFault::kNone : AnswerFault::kWindow;
 }
 
-// The same for an extended window: by no more than can be requested now, or was before.
+// Whether an extended window can be: it ends no later than can be requested now, or was before.
 constexpr bool IsPlausibleEnd(const Layout &layout, Tick window_end, Tick held_until, Tick now) {
   return window_end > 0 &&
          (window_end <= held_until || window_end <= WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs));
 }
 
-// The same for the raised tick: whoever raises it waits until the registry's clock has passed it.
-constexpr bool IsPlausibleRaise(const Layout &layout, Tick raised_tick, Tick now) {
-  return raised_tick < WindowEnd(layout, now > 0 ? now : 0, kMaxLeaseUs);
+// How far ahead of a request a raised tick may be: whoever raises it waits until the registry's
+// clock, which may bridge a step, has passed it. A registry in this database is believed more,
+// because both go by one clock, which may have stepped back since. So is one whose clock may be off
+// by any time (0).
+constexpr int64_t MostRaisedUs(int64_t max_clock_skew_us, int64_t max_bridge_us, bool is_here) {
+  return is_here || max_clock_skew_us <= 0 ? kMaxLeaseUs : max_clock_skew_us + max_bridge_us + kWrongUs;
+}
+
+constexpr bool IsPlausibleRaise(const Layout &layout, Tick raised_tick, Tick now, int64_t most_raised_us) {
+  return raised_tick < WindowEnd(layout, now > 0 ? now : 0, most_raised_us);
 }
 
 // Whether an answer comes from an old primary: the same server on an older timeline. A call of
@@ -359,7 +382,7 @@ constexpr void TakeStanding(NodeState *node, const Standing &standing) {
   NoteStanding(&node->seen, standing, node->clock.shown_us);
   node->seen.lease_id = node->generator.lease.lease_id;
   const Tick before = EarliestLeft(node->generator);
-  RaiseTo(&node->generator, standing.raised_tick);
+  PassTick(&node->generator, standing.raised_tick);
   if (EarliestLeft(node->generator) > before) CatchUp(node, node->policy.new_worker);
 }
 
@@ -387,6 +410,7 @@ struct AcquireAsked {
   AcquireRequest request;
   Tick since, until;  // the earliest and the latest `now` of requests with this secret
   bool new_worker;    // because the clock stepped back
+  int64_t most_raised_us;
 };
 
 // The requested beginning of a window: above all issued ids, unless the clock stepped back, or ids
@@ -399,13 +423,15 @@ constexpr Tick StartFrom(const NodeState &node, const Layout &layout, Tick clock
   return node.generator.open || stepped_back || in_order ? clock : first_unused;
 }
 
-// `fresh` is an unused secret.
-constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_t duration_us, const Secret &fresh) {
+// `fresh` is an unused secret. Of `most_raised_us`: MostRaisedUs().
+constexpr AcquireAsked AskForLease(NodeState *node, const Layout &layout, int64_t duration_us, const Secret &fresh,
+                                   int64_t most_raised_us) {
   SNOWFLAKE_ASSERT(fresh != Secret{});
   const Generator &g = node->generator;
   AcquireAsked asked = {};
   const Tick clock = layout.TickAt(AskingUs(*node));
   asked.new_worker = g.open && node->new_worker_wanted;
+  asked.most_raised_us = most_raised_us;
   asked.request.now = StartFrom(*node, layout, clock);
   asked.request.duration_us = duration_us;
   // Another lease helps only if it begins earlier, and after a step back only if usable at once.
@@ -445,7 +471,9 @@ constexpr AnswerFault FaultOf(const NodeState &node, const Layout &layout, const
   const AnswerFault fault =
       Judge(layout, request.datacenter, answer.lease, asked.since, asked.until, request.duration_us);
   if (fault != AnswerFault::kNone) return fault;
-  return IsPlausibleRaise(layout, answer.standing.raised_tick, request.now) ? AnswerFault::kNone : AnswerFault::kRaised;
+  return IsPlausibleRaise(layout, answer.standing.raised_tick, request.now, asked.most_raised_us)
+             ? AnswerFault::kNone
+             : AnswerFault::kRaised;
 }
 
 // The answer to an acquire. Not used with a fault, while `stopping`, or if it begins too late.
@@ -473,7 +501,7 @@ constexpr TakenLease TakeLease(NodeState *node, const Layout &layout, const Acqu
   // If the clock is right again, or never was behind, ids go on in order. Otherwise they begin
   // anew.
   if (last - NowOf(*node, layout) <= MaxLead(*node, layout))
-    RaiseTo(&node->generator, last);
+    PassTick(&node->generator, last);
   else
     node->lead_left_us = 0;
   AcceptedClock(node, asked.request.leapt, layout.UnixUsAt(asked.request.now));
@@ -500,11 +528,12 @@ constexpr ExtendRequest AskForWindow(const NodeState &node, int64_t duration_us)
 // The answer to an extend, which counts only for the lease in place. If the window is over all the
 // same, that is a fault: the call that waits for it would have it asked for again at once.
 constexpr AnswerFault TakeWindow(NodeState *node, const ExtendRequest &asked, const ExtendAnswer &answer,
-                                 bool stopping) {
+                                 int64_t most_raised_us, bool stopping) {
   if (IsOlder(answer.standing, node->seen, node->clock.shown_us)) return AnswerFault::kTimeline;
   if (!IsPlausibleEnd(node->generator.layout, answer.window_end, asked.held_until, asked.now))
     return AnswerFault::kWindow;
-  if (!IsPlausibleRaise(node->generator.layout, answer.standing.raised_tick, asked.now)) return AnswerFault::kRaised;
+  if (!IsPlausibleRaise(node->generator.layout, answer.standing.raised_tick, asked.now, most_raised_us))
+    return AnswerFault::kRaised;
   // A shutdown ends a wait for a synchronous standby without its acknowledgement.
   if (stopping) return AnswerFault::kNone;
   MoveWindowEnd(&node->generator, asked.lease_id, answer.window_end);

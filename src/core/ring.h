@@ -335,8 +335,9 @@ constexpr bool AcceptsClock(const Layout &layout, const KeptTime &time, const Cl
   return IsNear(layout, now, clock.wall_us, skew_us) || IsNear(layout, now, HeldUs(time, clock), skew_us);
 }
 
-// The same of a node that extends a lease in use. Such a node goes on though the registry's clock
-// is wrong. But a clock that is ahead of it by more than a window could be ahead by ever more.
+// Whether the clock of a node that extends a lease in use is accepted. Such a node goes on though
+// the registry's clock is wrong. But a clock that is ahead of it by more than a window could be
+// ahead by ever more.
 constexpr bool AcceptsHolder(const Layout &layout, const KeptTime &time, const ClockReading &clock, Tick now,
                              Tick window_start, Tick window_end, int64_t duration_us) {
   const Tick latest = layout.TickAt(LatestUs(time, clock)) + layout.TicksIn(duration_us);
@@ -614,9 +615,9 @@ constexpr bool IsWholeTime(const Layout &layout, Tick window_start, Tick window_
   return window_start == 0 && window_end > layout.max_tick();
 }
 
-// The same if its node is dead and cannot have used a tick after `last_tick` by the registry's
-// clock. If the window ends later than one that was requested by that clock at `renewed`, the
-// node's clock is ahead, and any tick of the window may be used.
+// The watermark of a lease whose node is dead, and cannot have used a tick after `last_tick` by the
+// registry's clock. If the window ends later than one that was requested by that clock at
+// `renewed`, the node's clock is ahead, and any tick of the window may be used.
 constexpr Tick WatermarkOfEvicted(Tick window_start, Tick window_end, Tick last_tick, Tick latest_end) {
   if (window_end > latest_end) return window_end - 1;
   const Tick used = last_tick > window_start - 1 ? last_tick : window_start - 1;

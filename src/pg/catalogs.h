@@ -1,6 +1,7 @@
 // Headers of PostgreSQL for catalogs, tables and types, and differences between its versions.
 #pragma once
 
+#include "pg/lists.h"
 #include "pg/pg.h"
 
 extern "C" {

@@ -1,35 +1,21 @@
 // This database's layout: the row of the extension's table snowflake_layout, or the default if that
-// is empty. Also layouts as columns of a row.
+// is empty. Also layouts as text.
 #pragma once
 
-#include "core/layout.h"
+#include "core/layout_text.h"
 #include "pg/catalogs.h"
 
 namespace snowflake {
-struct TypedColumn {
-  const char *name;
-  Oid type;
-};
-
-// The columns of a layout, in the order of the table and of the rows that SQL functions return.
-inline constexpr int kLayoutColumnCount = 7;
-inline constexpr TypedColumn kLayoutColumns[kLayoutColumnCount] = {
-    {"epoch_ms", INT8OID},    {"tick_us", INT8OID},       {"timestamp_bits", INT4OID}, {"datacenter_bits", INT4OID},
-    {"worker_bits", INT4OID}, {"sequence_bits", INT4OID}, {"sequence_first", BOOLOID}};
-inline constexpr const char *kLayoutColumnList =
-    "epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, sequence_first";
-
-void LayoutToDatums(const Layout &layout, Datum *values);
-Layout LayoutFromDatums(const Datum *values);
-
 // Reads the table. No user's code runs: privileges, rules and types that its owner planted have no
-// effect. Errors: 55000 if the table is not as the extension made it, 22023 for an invalid layout.
+// effect. Errors: 55000 if the table is not as the extension made it, 22023 for a text that is not
+// understood, such as one of a later version.
 Layout ReadLayout(Oid relation);
 
-// The same, but returns false instead of an error.
-bool ReadSoundLayout(Oid relation, Layout *layout);
+// False instead of an error.
+bool ReadLayoutQuietly(Oid relation, Layout *layout);
 
-// The same, kept in the process until the table changes. `fn_oid` is any function of the extension.
+// As ReadLayout(), but kept in the process until the table changes. `fn_oid` is any function of the
+// extension.
 const Layout &DatabaseLayout(Oid fn_oid);
 
 // From WatchLayout() on, `on_change` runs in this process whenever the layout may have changed, or
@@ -37,19 +23,23 @@ const Layout &DatabaseLayout(Oid fn_oid);
 void WatchLayout(Oid fn_oid);
 void OnLayoutChange(void (*on_change)());
 
-// Whether ids can be issued with the layout in a row of the table.
-bool IsSoundLayout(HeapTuple tuple, TupleDesc descriptor);
+// Judges a row that is to be stored. Error: 22023 unless its text is canonical.
+void CheckLayoutRow(HeapTuple tuple, TupleDesc descriptor);
 
-// For the detail of an error.
-const char *WhatIsWrong(LayoutFault fault);
+// Whether such a row may be stored, and ids can be issued with its layout.
+bool IsRowToIssueBy(HeapTuple tuple, TupleDesc descriptor);
 
-// Error: 22023 if the layout is invalid; with `for_issuing` also if ids can only be read with it.
-void CheckLayout(const Layout &layout, bool for_issuing);
+// The canonical text.
+char *TextOfLayout(const Layout &layout);
+
+// What a text defines, and as the layout of a database. Errors: 22023.
+const LayoutDefinition *DefinitionOf(std::string_view text);
+Layout LayoutOfText(const char *text);
+
+// Error: 22023 if ids of the layout can only be read.
+void CheckIssuable(const Layout &layout);
 
 // 55000: ids may have been issued under the layout that is to change.
 [[noreturn]] void ReportLayoutInUse();
-
-// "epoch 1735689600000, tick 1000 us, ...": for details of messages.
-char *DescribeLayout(const Layout &layout);
 
 }  // namespace snowflake

@@ -45,7 +45,7 @@ inline TableScanDesc BeginScan(Relation table, Snapshot snapshot) {
 #endif
 }
 
-// The same, of the rows from `first` to `last`.
+// Scans the rows from `first` to `last`.
 inline TableScanDesc BeginTidScan(Relation table, Snapshot snapshot, ItemPointer first, ItemPointer last) {
 #if PG_VERSION_NUM >= 190000
   return table_beginscan_tidrange(table, snapshot, first, last, SO_NONE);

@@ -9,6 +9,9 @@ namespace snowflake {
 // The extension that a function belongs to. Error: 55000.
 Oid ExtensionOfFunction(Oid fn_oid);
 
+// Whether the command under way is this extension's script, which creates or updates it.
+inline bool RunsScriptOf(Oid extension) { return creating_extension && CurrentExtensionObject == extension; }
+
 // Whether a call of this function runs the library's `code` alone, without SECURITY DEFINER or SET.
 bool RunsCode(Oid function, const char *code);
 
@@ -33,7 +36,8 @@ void ForEachDependent(Oid catalog, Oid object, Visit visit) {
   table_close(depend, AccessShareLock);
 }
 
-// The same for the extension's tables and its sequence: in the order in which a drop locks them.
+// Visits the extension's tables and its sequence in the order in which a drop locks them, until
+// `visit` returns false.
 template <typename Visit>
 void ForEachTable(Oid extension, Visit visit) {
   List *members = NIL;
@@ -53,8 +57,9 @@ void ForEachTable(Oid extension, Visit visit) {
 // Error: 55000 if it is a different extension.
 void CheckNotNamesake(Oid extension);
 
-// The same for CREATE EXTENSION snowflake and ALTER EXTENSION snowflake UPDATE. PostgreSQL's own
-// error would only be that there is one already, or that no script leads to this version.
+// Error: 55000 if CREATE EXTENSION snowflake or ALTER EXTENSION snowflake UPDATE meets a different
+// extension. PostgreSQL's own error would only be that there is one already, or that no script
+// leads to this version.
 void CheckCommandForNamesake(const Node *command);
 
 }  // namespace snowflake

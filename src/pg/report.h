@@ -29,8 +29,8 @@ inline bool IsHeldBack(const ErrorData &error) {
          strcmp(error.column_name, kHeldBackColumn) == 0;
 }
 
-// The same for an error that ends a wait for a session, whose commit waits for a synchronous
-// standby.
+// An error that ends a wait for a session whose commit waits for a synchronous standby names this
+// column.
 inline constexpr const char *kStandbyColumn = "synchronous_standby_names";
 inline bool IsForStandby(const ErrorData &error) {
   return error.column_name != nullptr && strcmp(error.column_name, kStandbyColumn) == 0;

@@ -27,7 +27,6 @@ struct Settings {
 
 extern Settings settings;
 
-// Whether the setting names the registry in this database, which needs no connection.
 // A role or a database may have settings that make the small queries of an exchange slow: a plan
 // that looks dear is compiled first, or waits for workers. So a keeper and its connections have
 // these.
@@ -40,6 +39,7 @@ inline constexpr const char *kQuickPlans[][2] = {{"jit", "off"},
                                                  {"enable_hashjoin", "on"},
                                                  {"enable_hashagg", "on"}};
 
+// Whether the setting names the registry in this database, which needs no connection.
 inline bool AsksOwnTables() { return settings.registry[0] == '\0'; }
 
 // Whether the registry is in this database: by the setting, or because the keeper found that the

@@ -22,11 +22,24 @@ sample() {
   row sample "$part" "$1" "$2" "$round" "$3"
 }
 
-# in_turns ROUNDS COMMAND CONTENDER...: calls the command once in each round for each contender.
-# Each round begins with another contender.
+# and_again CONTENDER...: sets `turns` to them and, for each that figures of this part are compared
+# with, the same under another name, such as "identity again". How far the two differ shows which
+# ratios say nothing. Sizes in bytes do not need it.
+and_again() {
+  local references contender
+  references=$(awk -F '\t' -v part="$part" '$1 == "figure" && $2 == part && $4 != "bytes" { print $5 }' "$rows")
+  turns=("$@")
+  for contender in "$@"; do
+    if grep -qxF -- "${contender##*|}" <<<"$references"; then turns+=("$contender again"); fi
+  done
+}
+
+# in_turns ROUNDS COMMAND CONTENDER...: calls the command once in each round for each contender, and
+# for references again. Each round begins with another contender.
 in_turns() {
-  local rounds=$1 command=$2 i
-  shift 2
+  local rounds=$1 command=$2 i turns
+  and_again "${@:3}"
+  set -- "${turns[@]}"
   for ((round = 1; round <= rounds; round++)); do
     for ((i = 0; i < $#; i++)); do "$command" "${@:(i + round - 1) % $# + 1:1}"; done
   done
@@ -78,7 +91,7 @@ calc() { awk "BEGIN { printf \"%.10g\n\", $1 }"; }
 # millisecond.
 make_wide() {
   client -d "$1" -c 'CREATE EXTENSION snowflake' \
-    -c 'INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, 5, 17, false)'
+    -c "INSERT INTO snowflake_layout VALUES (true, 'epoch=1735689600000 tick=1ms time=41 worker=5 seq=17')"
 }
 
 # Sets `keys` to the contenders for a primary key on this server.
@@ -88,7 +101,10 @@ find_keys() {
 }
 
 # table_of CONTENDER
-table_of() { echo "${part}_${1//[^a-z0-9]/_}"; }
+table_of() {
+  local name=${1% again}
+  echo "${part}_${name//[^a-z0-9]/_}"
+}
 
 # database_of CONTENDER
 database_of() { if [[ $1 = *wide ]]; then echo wide; else echo main; fi; }
@@ -114,21 +130,21 @@ make_table() {
 
 # call_of CONTENDER: prints the SQL that calls it.
 call_of() {
-  case $1 in
+  case ${1% again} in
     'empty C function') echo 'empty_call()' ;;
     'snowflake_segment_nextval()') echo "snowflake_segment_nextval('bench')" ;;
     'nextval()') echo "nextval('s')" ;;
     'nextval() CACHE 1000') echo "nextval('s1000')" ;;
-    *) echo "$1" ;;
+    *) echo "${1% again}" ;;
   esac
 }
 
 # cost_of_calls WHAT CONTENDER...: measures one call in one backend, minus that of an empty C
 # function. Also creates the objects for rate_of_calls().
 cost_of_calls() {
-  local what=$1 place=0 contender contenders="(0, 'empty', 'empty_call()')"
-  shift
-  for contender in "$@"; do
+  local what=$1 place=0 contender contenders="(0, 'empty', 'empty_call()')" turns
+  and_again "${@:2}"
+  for contender in "${turns[@]}"; do
     place=$((place + 1))
     contenders+=", ($place, '$contender', \$\$$(call_of "$contender")\$\$)"
   done

@@ -4,6 +4,9 @@
 #
 # A figure has the median and the quartiles of its rounds. The ratio is the median of the ratios to
 # the reference within a round. `spread` adds the quartiles of these ratios to the text.
+#
+# The reference "again" is the same contender once more: where nine of ten of its own ratios are, a
+# ratio says nothing. Such a ratio is shown as =, except in the CSV.
 
 BEGIN { FS = "\t" }
 
@@ -11,6 +14,10 @@ $1 == "part" && (only == "" || only == $2) { parts[++part_count] = $2; title[$2]
 $1 == "figure" {
   whats[$2, ++what_count[$2]] = $3
   unit[$2, $3] = $4; reference[$2, $3] = $5; headline[$2, $3] = $6
+}
+$1 == "sample" && sub(/ again$/, "", $4) {
+  if ($4 == reference[$2, $3]) again[$2, $3, $5] = $6
+  next
 }
 $1 == "sample" {
   if (!(($2, $3, $4) in round_count)) contenders[$2, $3, ++contender_count[$2, $3]] = $4
@@ -56,8 +63,25 @@ function summarize(part, what, name,    r, n, m, list, ratios, beside) {
   quartiles(list, n)
 }
 
+# Sets same_low and same_high ("" without them), between which ratios say nothing.
+function find_same(part, what,    r, j, m, x, ratios, beside) {
+  beside = reference[part, what]
+  same_low = same_high = ""
+  for (r = 1; r <= last_round; r++)
+    if ((part, what, r) in again && sample[part, what, beside, r] != 0)
+      ratios[++m] = again[part, what, r] / sample[part, what, beside, r]
+  if (m == 0) return
+  for (r = 2; r <= m; r++) {
+    x = ratios[r]
+    for (j = r - 1; j >= 1 && ratios[j] > x; j--) ratios[j + 1] = ratios[j]
+    ratios[j + 1] = x
+  }
+  same_low = quantile(ratios, m, 0.05); same_high = quantile(ratios, m, 0.95)
+}
+function same_text() { return same_low == "" ? "" : sprintf("%.2f–%.2f", same_low, same_high) }
+
 function csv(    p, w, c, part, what, name) {
-  print "part,what,contender,unit,median,low,high,ratio,reference,rounds"
+  print "part,what,contender,unit,median,low,high,ratio,reference,rounds,same_low,same_high"
   for (p = 1; p <= part_count; p++) {
     part = parts[p]
     for (w = 1; w <= what_count[part]; w++) {
@@ -65,8 +89,10 @@ function csv(    p, w, c, part, what, name) {
       for (c = 1; c <= contender_count[part, what]; c++) {
         name = contenders[part, what, c]
         summarize(part, what, name)
-        printf "%s,%s,%s,%s,%.10g,%.10g,%.10g,%s,%s,%d\n", part, what, name, unit[part, what], median, low, high, \
-          ratio == "" ? "" : sprintf("%.4g", ratio), reference[part, what], round_count[part, what, name]
+        find_same(part, what)
+        printf "%s,%s,%s,%s,%.10g,%.10g,%.10g,%s,%s,%d,%s,%s\n", part, what, name, unit[part, what], median, low, high, \
+          ratio == "" ? "" : sprintf("%.4g", ratio), reference[part, what], round_count[part, what, name], \
+          same_low == "" ? "" : sprintf("%.4g", same_low), same_high == "" ? "" : sprintf("%.4g", same_high)
       }
     }
   }
@@ -78,7 +104,8 @@ function terminal(    p, w, c, part, what, name) {
     printf "\n== %s\n%-44s %12s %12s %12s %8s\n", title[part], "", "median", "low", "high", "ratio"
     for (w = 1; w <= what_count[part]; w++) {
       what = whats[part, w]
-      printf "%s, %s\n", what, unit[part, what]
+      find_same(part, what)
+      printf "%s, %s%s\n", what, unit[part, what], same_low == "" ? "" : "; `" reference[part, what] "` against itself: " same_text()
       for (c = 1; c <= contender_count[part, what]; c++) {
         name = contenders[part, what, c]
         summarize(part, what, name)
@@ -91,8 +118,9 @@ function terminal(    p, w, c, part, what, name) {
 # The headlines, then each part with its contenders side by side.
 function markdown(    p, w, part, what) {
   print "\nMedians of several rounds with their quartiles. The ratio is that to the contender beside it."
-  print "Then all contenders; × is their ratio.\n"
-  print "| | unit | snowflake | beside it | | ratio |\n|---|---|---|---|---|---|"
+  print "Then all contenders; × is their ratio. *Itself* is the range of nine of ten ratios of that"
+  print "contender to itself, measured twice in each round. A ratio in this range says nothing: =.\n"
+  print "| | unit | snowflake | beside it | | ratio | itself |\n|---|---|---|---|---|---|---|"
   for (p = 1; p <= part_count; p++) {
     part = parts[p]
     for (w = 1; w <= what_count[part]; w++) {
@@ -106,6 +134,7 @@ function markdown(    p, w, part, what) {
 function headline_row(part, what,    c, name, row, beside, share) {
   row = "| " what " | " unit[part, what] " | "
   beside = reference[part, what]
+  find_same(part, what)
   for (c = 1; c <= contender_count[part, what]; c++) {
     name = contenders[part, what, c]
     if (name !~ /^snowflake/) continue
@@ -114,9 +143,9 @@ function headline_row(part, what,    c, name, row, beside, share) {
     share = ratio_text()
     break
   }
-  if (beside == "") return row " | | | |"
+  if (beside == "") return row " | | | | |"
   summarize(part, what, beside)
-  return row " | `" beside "` | " with_spread() " | " share " |"
+  return row " | `" beside "` | " with_spread() " | " share " | " same_text() " |"
 }
 
 # One table for consecutive figures that begin with the same contender.
@@ -142,9 +171,10 @@ function table(part, from, to,    w, c, n, k, what, name, row, rule, place, name
       row = row " `" name "` |"; rule = rule "---|"
     }
   }
-  print "\n" row "\n" rule
+  print "\n" row " itself |\n" rule "---|"
   for (w = from; w <= to; w++) {
     what = whats[part, w]
+    find_same(part, what)
     row = "| " what " | " unit[part, what] " |"
     for (k = 1; k <= n; k++) {
       if ((part, what, names[k]) in round_count) {
@@ -153,12 +183,16 @@ function table(part, from, to,    w, c, n, k, what, name, row, rule, place, name
       }
       row = row " |"
     }
-    print row
+    print row " " same_text() (same_low == "" ? "" : " ") "|"
   }
 }
 
 function with_spread() { return number(median) " (" number(low) "–" number(high) ")" }
-function ratio_text() { return ratio == "" ? "" : sprintf(ratio < 0.1 ? "%.3f" : "%.2f", ratio) }
+function ratio_text() {
+  if (ratio == "") return ""
+  if (same_low != "" && ratio >= same_low && ratio <= same_high) return "="
+  return sprintf(ratio < 0.1 ? "%.3f" : "%.2f", ratio)
+}
 function ratio_spread() {
   return ratio == "" || spread == "" ? "" : sprintf("   %.3f (%.3f to %.3f)", ratio, ratio_low, ratio_high)
 }

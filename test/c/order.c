@@ -123,7 +123,7 @@ static void check(int result, const char *text) {
 /* The bits of an id that are the worker id, of the datacenter and in it. */
 static int64 mask_of_layout(void) {
   const char *text = "SELECT ((1::bigint << datacenter_bits + worker_bits) - 1)"
-                     " << CASE WHEN sequence_first THEN 0 ELSE sequence_bits END FROM snowflake_get_layout()";
+                     " << CASE WHEN sequence_first THEN 0 ELSE sequence_bits END FROM snowflake_layouts WHERE name IS NULL";
   bool is_null;
   int64 mask;
 

@@ -85,7 +85,8 @@ static const steps *map_steps(const char *folder) {
 }
 
 static layout present_layout(void) {
-  const char *text = "SELECT epoch_ms, tick_us, datacenter_bits + worker_bits + sequence_bits FROM snowflake_get_layout()";
+  const char *text = "SELECT (extract(epoch FROM epoch) * 1000)::bigint, (extract(epoch FROM tick) * 1000000)::bigint,"
+                     " datacenter_bits + worker_bits + sequence_bits FROM snowflake_layouts WHERE name IS NULL";
   bool is_null;
   layout found;
 

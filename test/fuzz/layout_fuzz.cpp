@@ -306,10 +306,17 @@ void CheckDefinition(int64_t id, std::string_view text) {
   const DefinitionReading reading = ReadDefinition(text);
   if (reading.fault != DefinitionFault::kNone) return;
   const LayoutDefinition &definition = reading.definition;
+  if (definition.IsPlain()) {
+    char canonical[kMaxDefinition];
+    WriteDefinition(definition.layout, canonical);
+    const DefinitionReading same = ReadDefinition(canonical);
+    REQUIRE(IsCanonical(canonical, same) && same.definition.layout == definition.layout);
+    REQUIRE(IsCanonical(text, reading) == (text == canonical));
+  }
   Parts parts, again;
-  if (!definition.Read(id, &parts)) return;
+  if (!definition.Unpack(id, &parts)) return;
   REQUIRE(definition.Fits(parts) == PartsFault::kNone);
-  REQUIRE(definition.Read(definition.Write(parts), &again) && again == parts);
+  REQUIRE(definition.Unpack(definition.Pack(parts), &again) && again == parts);
   if (definition.IsPlain()) REQUIRE(definition.layout.Unpack(id) == parts);
 }
 

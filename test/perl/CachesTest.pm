@@ -19,7 +19,7 @@ my $server;
 sub caches_server
 {
 	my ($name, $sql) = @_;
-	$server = new_server($name, conf => "fsync = off\nautovacuum = off\n");
+	$server = new_server($name, patient => 1, conf => "fsync = off\nautovacuum = off\n");
 	start_server($server);
 	if ($server->safe_psql('postgres', 'SHOW debug_assertions') ne 'on')
 	{

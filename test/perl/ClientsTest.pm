@@ -60,7 +60,7 @@ sub no_recipe_left
 # Clients read SQL_ASCII as bytes, so the encoding is another one.
 sub client_server
 {
-	my $server = new_server('clients', initdb => [ '--encoding=UTF8', '--locale=C' ], conf => "listen_addresses = '127.0.0.1'\nlog_statement = all\nautovacuum = off\n");
+	my $server = new_server('clients', patient => 1, initdb => [ '--encoding=UTF8', '--locale=C' ], conf => "listen_addresses = '127.0.0.1'\nlog_statement = all\nautovacuum = off\n");
 	start_server($server);
 	$server->safe_psql('postgres', 'CREATE EXTENSION snowflake_convert CASCADE; SELECT snowflake_nextval()');
 	@ENV{qw(PGHOST PGPORT PGDATABASE)} = ('127.0.0.1', $server->port, 'postgres');

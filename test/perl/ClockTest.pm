@@ -13,13 +13,13 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-our @EXPORT = qw($max_lead_ms $hour_s new_clock_server stand_at run_from some_ms setting call waits_in_vain follows_the_clock under_load all_in_order);
+our @EXPORT = qw($max_lead_ms $hour_s new_clock_server stand_at stand_ahead run_from some_ms setting call waits_in_vain follows_the_clock under_load all_in_order);
 
 our $max_lead_ms = 5;
 our $hour_s = 3600;
 
-# Options: conf => more lines for postgresql.conf; layout => [epoch_ms, timestamp_bits, worker_bits,
-# sequence_bits].
+# Options: conf => more lines for postgresql.conf; layout => [epoch in ms, bits of time, worker,
+# sequence].
 sub new_clock_server
 {
 	my ($name, %options) = @_;
@@ -30,9 +30,7 @@ sub new_clock_server
 	if ($options{layout})
 	{
 		my ($epoch, $timestamp, $worker, $sequence) = @{ $options{layout} };
-		$server->safe_psql('postgres',
-			"INSERT INTO snowflake_layout (epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, sequence_first)"
-			  . " VALUES ($epoch, 1000, $timestamp, 0, $worker, $sequence, false)");
+		$server->safe_psql('postgres', "INSERT INTO snowflake_layout VALUES (true, 'epoch=$epoch tick=1ms time=$timestamp worker=$worker seq=$sequence')");
 	}
 	return $server;
 }
@@ -54,6 +52,20 @@ sub stand_at
 	return;
 }
 
+# Stops it a moment ahead of the time, and returns when. On a busy machine the moment may be over
+# before it stands: then the clock would have stepped back.
+sub stand_ahead
+{
+	my ($server) = @_;
+	for (;;)
+	{
+		my $now = some_ms($server) + 20;
+		stand_at($server, $now);
+		return $now if some_ms($server) < $now;
+		run_clock($server);
+	}
+}
+
 # Lets the clock run from this time on.
 sub run_from
 {
@@ -70,8 +82,10 @@ sub setting
 	my ($server, $name, $value) = @_;
 	$server->safe_psql('postgres', "ALTER SYSTEM SET $name = '$value'");
 	$server->reload;
-	# The keeper and the sessions read the file a little later.
+	# The sessions read the file a little later.
 	wait_until("$name = $value", sub { $server->safe_psql('postgres', "SELECT current_setting('$name')") eq $value });
+	# Limits are in force when the keeper has read them, unless it starts with the first call.
+	keeper_looks($server) if $server->safe_psql('postgres', 'SELECT keeper_pid IS NOT NULL FROM snowflake_status') eq 't';
 	return;
 }
 
@@ -79,9 +93,8 @@ sub setting
 sub waits_in_vain
 {
 	my ($pid) = @_;
-	my $switches = sub { return slurp_file("/proc/$pid/status") =~ /^voluntary_ctxt_switches:\s*(\d+)/m ? $1 : die "no process $pid" };
-	my $before = $switches->();
-	return wait_until('many looks at the clock', sub { $switches->() > $before + 50 });
+	my $before = sleeps_of($pid);
+	return wait_until('many looks at the clock', sub { sleeps_of($pid) > $before + 50 });
 }
 
 # Checks that ids are between the clock before their calls and the clock after them plus max_lead

@@ -13,7 +13,7 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-our @EXPORT = qw(convert_server make_shape drop_shape call_of relation_of literal start_writers stop_writers wrong_rows online_statements
+our @EXPORT = qw(convert_server make_shape drop_shape call_of relation_of literal start_writers stop_writers wrong_rows online_statements before_switch
   convert_online nothing_left psql_as dump_of converted_dump differences remains longest_wait);
 
 # Each client writes its own rows, whose keys k begin at a million times its number.
@@ -24,7 +24,7 @@ our $rows = 400;
 sub convert_server
 {
 	my ($name, %options) = @_;
-	my $server = new_server($name, conf => "autovacuum_naptime = 1s\nlog_lock_waits = on\nlog_statement = none\nfsync = off\n" . ($options{conf} // ''));
+	my $server = new_server($name, patient => 1, conf => "autovacuum_naptime = 1s\nlog_lock_waits = on\nlog_statement = none\nfsync = off\n" . ($options{conf} // ''));
 	start_server($server);
 	$server->safe_psql('postgres', q{
 		CREATE EXTENSION snowflake;
@@ -263,6 +263,14 @@ sub online_statements
 	my ($rc, $out, $err) = psql_as($server, role_of($shape), "SELECT pg_catalog.encode(pg_catalog.convert_to(s, 'UTF8'), 'hex') FROM snowflake_convert($call) s");
 	die "snowflake_convert($call): $err" if $rc != 0;
 	return map { pack 'H*', $_ } split /\n/, $out;
+}
+
+# Those of these statements that come before the switch.
+sub before_switch
+{
+	my @before;
+	for my $statement (@_) { last if $statement =~ /snowflake_check_switch/; push @before, $statement; }
+	return @before;
 }
 
 # Runs all statements one after the other, as psql's \gexec does. Returns the errors, or ''.

@@ -19,15 +19,15 @@ my %layouts = (
 	default => '',
 	# Ticks of 10 ms from 2024 on, 3 bits of datacenter, 8 bits of worker, and the sequence in the
 	# first field.
-	other => q{SELECT %s.snowflake_set_layout('2024-01-01 00:00+00', '10 ms', 39, 3, 8, 10, true)});
+	other => q{SELECT %s.snowflake_set_layout('epoch=2024-01-01 tick=10ms time=39 seq=10 datacenter=3 worker=8')});
 our %layout_rows = (
-	default => 't|1735689600000|1000|41|0|10|12|f',
-	other => 't|1704067200000|10000|39|3|8|10|t');
+	default => 't|epoch=1735689600000 tick=1ms time=41 worker=10 seq=12',
+	other => 't|epoch=1704067200000 tick=10ms time=39 seq=10 datacenter=3 worker=8');
 
 sub start
 {
 	$dir = PostgreSQL::Test::Utils::tempdir();
-	($from, $to) = map { new_server($_, conf => $conf) } 'dump_from', 'dump_to';
+	($from, $to) = map { new_server($_, patient => 1, conf => $conf) } 'dump_from', 'dump_to';
 	start_server($_) for $from, $to;
 	return;
 }

@@ -26,12 +26,12 @@ use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(message error notice);
 
-my @layout = (1735689600000, 1000, 41, 0, 10, 12, 'f');
+my $layout = 'epoch=1735689600000 tick=1ms time=41 worker=10 seq=12';
 my @good = (
 	lookup => { columns => [ 'nspname', 'ours', 'f1' .. 'f5', 'denied', 'started', 'database', 'extension', 'role' ], rows => [ [ 'public', 1, ('public') x 5, undef, '', 5, 6, 7 ] ] },
-	layout => { columns => [ 'l1' .. 'l7' ], rows => [ [@layout] ] },
-	acquire => { columns => [ 'lease_id', 'worker_id', 'window_start', 'window_end', 'l1' .. 'l7', 'system_identifier', 'timeline', 'raised_tick', 'settle_called_us', 'workers_free' ],
-		rows => [ [ 7, 3, 'NOW', 'END', @layout, 1, 1, -1, 1000 ] ] },
+	layout => { columns => ['answer'], rows => [ [$layout] ] },
+	acquire => { columns => [ 'lease_id', 'worker_id', 'window_start', 'window_end', 'layout', 'system_identifier', 'timeline', 'raised_tick', 'settle_called_us', 'workers_free' ],
+		rows => [ [ 7, 3, 'NOW', 'END', $layout, 1, 1, -1, 1000 ] ] },
 	extend => { columns => [ 'window_end', 'system_identifier', 'timeline', 'raised_tick', 'settle_called_us' ], rows => [ [ 'END', 1, 1, -1, 0 ] ] },
 	release => { columns => ['answer'], rows => [ ['t'] ] },
 	authentication => {},

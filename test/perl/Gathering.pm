@@ -19,7 +19,7 @@ our ($central, @nodes);
 
 sub start
 {
-	$central = new_server('central', preload => 0, conf => "log_statement = none\nmax_worker_processes = 16\n"
+	$central = new_server('central', preload => 0, patient => 1, conf => "log_statement = none\nmax_worker_processes = 16\n"
 		  . "max_logical_replication_workers = 10\nmax_sync_workers_per_subscription = 3\n");
 	start_server($central);
 	$central->safe_psql('postgres', 'CREATE EXTENSION snowflake');
@@ -27,7 +27,7 @@ sub start
 
 	for my $name (@names)
 	{
-		my $node = new_server($name, conf => qq{
+		my $node = new_server($name, patient => 1, conf => qq{
 log_statement = none
 snowflake.registry = '$conninfo'
 snowflake.node_name = '$name'

@@ -15,7 +15,7 @@ our @EXPORT = qw($registry sql run_as tick honest_nodes_are_well);
 
 our $registry;
 my $window_s = 10;
-my $layout = '(true, 1735689600000, 1000, 41, 0, 6, 12, false)';
+my $layout = q{(true, 'epoch=1735689600000 tick=1ms time=41 worker=6 seq=12')};
 my ($nodes, %clients);
 
 sub sql { my ($text) = @_; return $registry->safe_psql('postgres', $text); }

@@ -18,13 +18,13 @@ use SnowflakeTest;
 use Test::More;
 
 our @EXPORT = qw(migration_server fresh_database command_runs command_says are_adopted none_is_adopted nothing_changed columns_of javascript_server
-  javascript_project javascript_uses compared_database row_of compares);
+  javascript_project javascript_uses prisma_project compared_database row_of compares);
 
 my $server;
 
 sub migration_server
 {
-	$server = new_server('migrations', preload => 1, conf => "listen_addresses = '127.0.0.1'\nlog_statement = all\nautovacuum = off\nmax_worker_processes = 30\n");
+	$server = new_server('migrations', preload => 1, patient => 1, conf => "listen_addresses = '127.0.0.1'\nlog_statement = all\nautovacuum = off\nmax_worker_processes = 30\n");
 	start_server($server);
 	@ENV{qw(PGHOST PGPORT)} = ('127.0.0.1', $server->port);
 	return $server;
@@ -202,6 +202,44 @@ sub javascript_project
 	symlink $ENV{SNOWFLAKE_NODE_MODULES}, "$site/node_modules" or die "symlink: $!";
 	note("$name " . decode_json(slurp_file("$site/node_modules/$name/package.json"))->{version});
 	return $site;
+}
+
+# A project of Prisma 6, whose package has the engine in JavaScript. The engine needs the types
+# "char" and name, and the adapter does not know them.
+sub prisma_project
+{
+	return javascript_project('prisma6', 'prisma.config.mjs' => <<'JAVASCRIPT');
+import { PrismaPg } from 'adapter6'
+import { ColumnTypeEnum } from '@prisma/driver-adapter-utils'
+import Result from 'pg/lib/result.js'
+const [char, name, text] = [18, 19, 25]
+const characters = new Set()
+const addFields = Result.prototype.addFields
+Result.prototype.addFields = function (fields) {
+  for (const field of fields) {
+    if (field.dataTypeID === char) characters.add(field.name)
+    if ([char, name].includes(field.dataTypeID)) field.dataTypeID = text
+  }
+  return addFields.call(this, fields)
+}
+async function adapter() {
+  const factory = new PrismaPg({ host: process.env.PGHOST, port: Number(process.env.PGPORT), user: process.env.PGUSER, database: process.env.PGDATABASE })
+  const connect = factory.connect.bind(factory)
+  factory.connect = async () => {
+    const connected = await connect()
+    const queryRaw = connected.queryRaw.bind(connected)
+    connected.queryRaw = async query => {
+      const result = await queryRaw(query)
+      const columnTypes = result.columnTypes.map((type, i) => characters.has(result.columnNames[i]) ? ColumnTypeEnum.Character : type)
+      return { ...result, columnTypes }
+    }
+    return connected
+  }
+  return factory
+}
+const external = process.env.EXTERNAL?.split(' ') ?? []
+export default { experimental: { adapter: true, externalTables: true }, engine: 'js', schema: 'schema.prisma', tables: { external }, adapter }
+JAVASCRIPT
 }
 
 sub javascript_uses { my ($site) = @_; return run_program(program_in('node'), "$site/use.mjs"); }

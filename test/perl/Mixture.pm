@@ -20,8 +20,9 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $backend $guard $briefly $settles make_world issues start_load node run_pending nothing_pending
-  signal_one pause_for pause_one stop_for kill_for fail_over switch_over back_up restore copy_node evict fill_disk wrong_clock fail_over_wrong fail_over_crashing registry_clock_steps registry_clock_wrong registry_is_right leap_together step_back_together start_wrong act change_settings readdress_registry faults bring_about
+our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $backend $guard $briefly $settles $reverts make_world issues start_load node run_pending nothing_pending
+  signal_one pause_for pause_one stop_for kill_for fail_over switch_over back_up restore copy_node evict fill_disk wrong_clock fail_over_wrong fail_over_crashing registry_clock_steps registry_clock_wrong registry_is_right leap_together step_back_together start_wrong
+  clock_in_the_past start_in_the_past registry_in_the_past start_registry_in_the_past restart_ahead revert_registry act change_settings readdress_registry faults bring_about
   faults_happened heal end_world);
 
 # Restores the guard: a session that is interrupted without the guard leaves it off.
@@ -55,7 +56,7 @@ sub make_world
 {
 	my ($worker_bits, %options) = @_;
 	my $sequence_bits = 22 - $worker_bits;
-	my $layout = "INSERT INTO snowflake_layout VALUES (true, ${epoch_s}000, 1000, 41, 0, $worker_bits, $sequence_bits, false)";
+	my $layout = "INSERT INTO snowflake_layout VALUES (true, 'epoch=${epoch_s}000 tick=1ms time=41 worker=$worker_bits seq=$sequence_bits')";
 	my $conf = "log_statement = none\nrestart_after_crash = on\n" . ($options{conf} // '');
 	($disks, $clocks) = @options{qw(disks clocks)};
 
@@ -333,11 +334,19 @@ sub cut_exchange
 sub some_drift { return (rand(2) - 1) * $drift; }
 sub drift_clock { move_clock($_[0], some_drift()); return 1; }
 
+sub wrong_by { my ($ahead) = @_; return rand() < 0.5 ? $ahead // $wrong : -$wrong; }
+
 sub wrong_clock
 {
 	my ($node, $ahead) = @_;
+	return wrong_for_a_while($node, wrong_by($ahead));
+}
+
+sub wrong_for_a_while
+{
+	my ($node, $by) = @_;
 	my $then = some_drift();
-	move_clock($node, rand() < 0.5 ? $ahead // $wrong : -$wrong);
+	move_clock($node, $by);
 	later(up_to(3), sub { move_clock($node, $then) });
 	return 1;
 }
@@ -345,6 +354,8 @@ sub wrong_clock
 # The next loss comes after the registry has settled: for closer losses nothing is promised.
 my $lost = 0;
 our $settles = 13;
+
+our $reverts = 0;    # how often the registry was reverted
 
 # Nor is anything promised if the standby is far behind.
 sub standby_follows
@@ -420,8 +431,9 @@ sub registry_clock_steps { move_clock($registry, rand() - 0.5); return 1; }
 
 sub registry_clock_wrong
 {
+	my ($by) = @_;
 	my $server = $registry;
-	move_clock($server, either_way($registry_wrong));
+	move_clock($server, $by // either_way($registry_wrong));
 	later(up_to(3), sub { set_registry_right($server) });
 	return 1;
 }
@@ -467,13 +479,94 @@ sub step_back_together
 sub start_wrong
 {
 	my ($node, $ahead) = @_;
-	return 0 if $down{ $node->name };
-	stop_server($node, rand() < 0.5 ? 'fast' : 'immediate');
-	reboot($node) if rand() < 0.5;
-	move_clock($node, rand() < 0.5 ? $ahead // $wrong : -$wrong);
-	start_server($node);
-	later(rand(3), sub { move_clock($node, some_drift()) });
+	return start_wrong_by($node, wrong_by($ahead), sub { move_clock($node, some_drift()) });
+}
+
+sub start_wrong_by
+{
+	my ($server, $by, $set_right) = @_;
+	return 0 if $down{ $server->name };
+	stop_server($server, rand() < 0.5 ? 'fast' : 'immediate');
+	reboot($server) if rand() < 0.5;
+	move_clock($server, $by);
+	start_server($server);
+	later(rand(3), $set_right);
 	return 1;
+}
+
+# --- Clocks in the past ---
+
+# By days. The registry's clock never shows the time of a wrong clock of a node.
+sub days_behind { my ($server) = @_; return -86400 * (rand(3) + ($server == $registry ? 5 : 1)); }
+
+# A machine without a clock of its own shows 1970 when it boots.
+sub past { my ($server) = @_; return rand() < 0.5 ? days_behind($server) : 20 - time(); }
+
+sub clock_in_the_past { my ($node) = @_; return wrong_for_a_while($node, days_behind($node)); }
+sub start_in_the_past { my ($node) = @_; return start_wrong_by($node, past($node), sub { move_clock($node, some_drift()) }); }
+sub registry_in_the_past { return registry_clock_wrong(days_behind($registry)); }
+sub start_registry_in_the_past
+{
+	my $server = $registry;
+	return start_wrong_by($server, past($server), sub { set_registry_right($server) });
+}
+
+# --- Restarts while ids are ahead of the clock ---
+
+# The node's keeper, how many steps back it has bridged, and by how many seconds its clock is ahead.
+# Nothing if the node issues no id.
+sub bridging
+{
+	my ($node) = @_;
+	my ($rc, $out) = $node->psql('postgres', 'SELECT snowflake_nextval(); SELECT keeper_pid, clock_bridged_total, clock_lead_seconds FROM snowflake_status, snowflake_metrics',
+		timeout => 5, timed_out => \my $timed_out);
+	return !$timed_out && $rc == 0 && $out =~ /^(\d+)\|(\d+)\|([\d.]+)$/m ? ($1, $2, $3) : ();
+}
+
+# Sessions keep a smart shutdown waiting until they end.
+sub stop_smartly
+{
+	my ($server) = @_;
+	my ($postmaster) = postmaster($server);
+	kill 'TERM', $postmaster;
+	my $ended = wait_until('a smart shutdown', sub { kill 'TERM', processes($server, $backend); !-e "/proc/$postmaster" });
+	$server->kill9;
+	return $ended;
+}
+
+# A server is restarted while its node bridges a step back of the clock. Until then a step may have
+# been too large to be bridged; from then on, all ids of the node must rise, whichever worker id
+# they have. $in_order is called with 1 when this begins, and with 0 when it ends. Meanwhile there
+# is no other fault.
+sub restart_ahead
+{
+	my ($node, $in_order) = @_;
+	return 0 if $down{ $node->name } || abs($node->{snowflake_offset_ns}) > 1e9 * $drift;
+	my $bridge = "snowflake.max_bridge = '1min'";
+	return 0 if insist_once($node, "ALTER SYSTEM SET $bridge; SELECT pg_reload_conf();");
+	sleep(0.2);
+	my (undef, $bridged) = bridging($node) or return 0;
+	my $back = 5 + rand(50);
+	move_clock($node, $node->{snowflake_offset_ns} / 1e9 - $back);
+	my ($has_keeper, $now_bridged, $lead) = bridging($node);
+	my $ahead = $has_keeper && $now_bridged > $bridged && $lead > $back - 2;
+	if ($ahead)
+	{
+		$in_order->($node, 1);
+		sleep(0.2 + rand(0.3));
+		my $how = (qw(smart fast fast immediate))[ rand 4 ];
+		my $ended = $how eq 'smart' ? stop_smartly($node) : stop_server($node, $how);
+		reboot($node) if $ended && $how ne 'immediate' && rand() < 0.5;
+		# A session that was not over may have changed it.
+		$node->append_conf('postgresql.auto.conf', $bridge);
+		start_server($node);
+		my $end = time() + 3;
+		sleep(0.1) until issues($node) || time() > $end;
+		sleep(0.5);
+		$in_order->($node, 0);
+	}
+	move_clock($node, some_drift());
+	return $ahead;
 }
 
 # Nothing is lost: the standby has all of the registry's WAL, including the last checkpoint.
@@ -487,6 +580,55 @@ sub switch_over
 	}
 	$standby->promote;
 	return replace_registry($standby);
+}
+
+# The registry's machine is reverted with its memory to a snapshot that is some seconds old: rows,
+# sequence and monotonic clock, but for the numbers of segments, which are not protected. Its wall
+# clock is set right before any node can reach it, and no other fault affects it until nodes have
+# named their leases.
+my @reverted = qw(registry watermark origin);
+my $snapshot;    # when it was taken
+my $lock_all = "SET lock_timeout = '2s'; BEGIN; LOCK " . join(', ', map { "snowflake_$_" } @reverted) . ';';
+sub revert_registry
+{
+	return 0 if $snapshot || $down{ $registry->name } || !may_revert();
+	my $server = $registry;
+	my ($rc) = $server->psql('postgres', join("\n", $lock_all, map({ ("DROP TABLE IF EXISTS kept_$_;", "CREATE TABLE kept_$_ AS TABLE snowflake_$_;") } @reverted),
+		'DROP TABLE IF EXISTS kept_sequence;', 'CREATE TABLE kept_sequence AS SELECT last_value FROM snowflake_registry_lease_id_seq;', 'COMMIT;'),
+		on_error_stop => 1, timeout => 10, timed_out => \my $timed_out);
+	return 0 if $timed_out || $rc;
+	$snapshot = my $at = time();
+	later(3 + rand(7), sub { put_back($server, $at) });
+	return 0;    # It counts when it happens: something else may happen first.
+}
+
+# As with each loss, the last one must be over.
+sub may_revert { return time() - $lost >= $settles && registry_is_right() && has_settled(); }
+
+sub put_back
+{
+	my ($server, $at) = @_;
+	undef $snapshot;
+	return if $server != $registry || $down{ $server->name } || !may_revert();
+	my $session = eval { $server->background_psql('postgres', on_error_stop => 0, timeout => 20) } or return;
+	# Not if the server was restarted since: it would have lost its memory.
+	my $done = eval { $session->query(join "\n", $lock_all,
+		'SELECT 1 / count(*) FROM snowflake_origin JOIN kept_origin USING (system_identifier, timeline, started_at);',
+		map({ ("ALTER TABLE snowflake_$_ DISABLE TRIGGER USER;", "DELETE FROM snowflake_$_;", "INSERT INTO snowflake_$_ OVERRIDING SYSTEM VALUE TABLE kept_$_;",
+			"ALTER TABLE snowflake_$_ ENABLE ALWAYS TRIGGER snowflake_guard, ENABLE ALWAYS TRIGGER snowflake_guard_table"
+				. ($_ eq 'origin' ? '' : ', ENABLE ALWAYS TRIGGER snowflake_guard_after') . ';') } @reverted),
+		q{SELECT 'back at ' || setval('snowflake_registry_lease_id_seq', last_value) FROM kept_sequence;}) } // '';
+	if ($done =~ /back at/)
+	{
+		$server->{snowflake_steady_offset_ns} -= int(1e9 * (time() - $at));
+		move_clock($server, $server->{snowflake_offset_ns} / 1e9);
+		eval { $session->query('COMMIT;') };
+		$lost = time();
+		down_until($server, $lost + 3, sub { });
+		$reverts++;
+	}
+	eval { $session->quit };
+	return;
 }
 
 # A backup of the registry, for a later restore().
@@ -807,8 +949,10 @@ sub heal
 sub insist
 {
 	my ($server, $sql) = @_;
-	return wait_until("$sql on " . $server->name, sub { (($server->psql('postgres', $sql, timeout => 10, timed_out => \my $timed_out))[0] // 1) == 0 });
+	return wait_until("$sql on " . $server->name, sub { insist_once($server, $sql) == 0 });
 }
+
+sub insist_once { my ($server, $sql) = @_; return ($server->psql('postgres', $sql, timeout => 10, timed_out => \my $timed_out))[0] // 1; }
 
 sub end_world
 {

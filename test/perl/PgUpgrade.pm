@@ -29,10 +29,12 @@ my @initdb = ('--data-checksums', '--locale=C', '--encoding=UTF8');
 our ($old, $nodes, $folder, %clients);
 my $default_version;
 
+# Options: name, and as for new_server.
 sub start_old
 {
+	my (%options) = @_;
 	$folder = PostgreSQL::Test::Utils::tempdir();
-	$old = new_server('old', home => dirname($old_bin), initdb => \@initdb, preload => 1, late => 1, conf => $workers);
+	$old = new_server($options{name} // 'old', home => dirname($old_bin), initdb => \@initdb, preload => 1, patient => 1, late => 1, conf => $workers, %options);
 	start_server($old);
 	$default_version = $old->safe_psql('postgres', q{SELECT default_version FROM pg_available_extensions WHERE name = 'snowflake'});
 	return;
@@ -43,7 +45,7 @@ sub start_old
 sub upgrade_target
 {
 	my ($name, %options) = @_;
-	return new_server($name, initdb => \@initdb, late => 1, conf => $workers, %options);
+	return new_server($name, initdb => \@initdb, patient => 1, late => 1, conf => $workers, %options);
 }
 
 sub sql { my ($server, $dbname, @statements) = @_; return $server->safe_psql($dbname, join(";\n", @statements)); }
@@ -76,17 +78,17 @@ sub place
 # Databases of the old server: schema, layout, and whether the node continued after the crash.
 our %database = (
 	shop => { schema => 'public' },
-	named => { schema => 'ids', layout => q{'twitter'}, row => '(1288834974657,1000,41,5,5,12,f)',
+	named => { schema => 'ids', layout => q{'twitter'}, row => 'epoch=1288834974657 tick=1ms time=41 datacenter=5 worker=5 seq=12',
 		setting => 'snowflake.datacenter = 3' },
-	other => { schema => '"Other ids"', layout => q{'2024-01-01 00:00+00', '10 ms', 39, 3, 8, 10, true}, clean => 1,
-		row => '(1704067200000,10000,39,3,8,10,t)' },
+	other => { schema => '"Other ids"', layout => q{'epoch=2024-01-01 tick=10ms time=39 seq=10 datacenter=3 worker=8'}, clean => 1,
+		row => 'epoch=1704067200000 tick=10ms time=39 seq=10 datacenter=3 worker=8' },
 	crashed => { schema => 'public', crashed => 1 },
 	silent => { schema => 'ids', silent => 1, row => '' },
 	# Its nodes are on another server; it also issues its own ids.
 	fleet => { schema => 'public' },
 	# Its own registry is on another server.
 	branch => { schema => 'public', remote => 1 });
-my $default_row = '(1735689600000,1000,41,0,10,12,f)';
+my $default_row = 'epoch=1735689600000 tick=1ms time=41 worker=10 seq=12';
 
 sub make
 {
@@ -165,8 +167,7 @@ sub state_of
 		rows => q{SELECT count(*) || ' ' || md5(string_agg(t::text, ' ' ORDER BY id)) FROM public.item t},
 		decoded => "SELECT md5(string_agg($d->{schema}.snowflake_decode(id)::text, ' ' ORDER BY id)) FROM public.item",
 		settings => 'SELECT setconfig FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase WHERE datname = current_database()',
-		layout => "SELECT (epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, sequence_first)"
-		  . " FROM $d->{schema}.snowflake_layout",
+		layout => "SELECT definition FROM $d->{schema}.snowflake_layout",
 		map { $_ => "SELECT t FROM $d->{schema}.snowflake_$_ t" } 'registry', 'watermark', 'origin');
 	my $json = sql($server, $dbname, 'SELECT jsonb_build_object('
 		  . join(', ', map { "'$_', (SELECT coalesce(string_agg(t::text, ' ' ORDER BY t::text), '') FROM ($part{$_}) p (t))" } sort keys %part) . ')');
@@ -264,7 +265,7 @@ sub check_shop
 # Starts this server, with a registry in the database central, which is branch's registry.
 sub start_nodes
 {
-	$nodes = new_server('nodes', conf => $workers);
+	$nodes = new_server('nodes', patient => 1, conf => $workers);
 	start_server($nodes);
 	sql($nodes, 'postgres', 'CREATE DATABASE central');
 	sql($nodes, 'central', 'CREATE EXTENSION snowflake');

@@ -40,9 +40,12 @@ sub registry
 	$session->set_query_timer_restart;
 	$session->query_safe('\set VERBOSITY verbose');
 	$session->query_safe('CREATE EXTENSION snowflake');
-	my $sequence_bits = 22 - ($datacenter_bits // 0) - ($worker_bits // 10);
-	$session->query_safe("INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, $datacenter_bits, $worker_bits, $sequence_bits, false)")
-	  if defined $worker_bits;
+	if (defined $worker_bits)
+	{
+		my $sequence_bits = 22 - $datacenter_bits - $worker_bits;
+		my $datacenter = $datacenter_bits ? "datacenter=$datacenter_bits " : '';
+		$session->query_safe("SELECT snowflake_set_layout('epoch=2025-01-01 time=41 ${datacenter}worker=$worker_bits seq=$sequence_bits')");
+	}
 	return wantarray ? ($session, $dbname) : $session;
 }
 

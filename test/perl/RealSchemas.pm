@@ -29,7 +29,7 @@ sub fix_part
 sub schema_server
 {
 	my ($name) = @_;
-	my $server = new_server($name, conf => "max_locks_per_transaction = 512\nfsync = off\nautovacuum = off\nmax_worker_processes = 20\n");
+	my $server = new_server($name, patient => 1, conf => "max_locks_per_transaction = 512\nfsync = off\nautovacuum = off\nmax_worker_processes = 20\n");
 	start_server($server);
 	$server->safe_psql('postgres', 'CREATE ROLE app LOGIN');
 	return $server;

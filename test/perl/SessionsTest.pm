@@ -37,8 +37,7 @@ autovacuum = off
 } . ($options{conf} // ''));
 	start_server($server);
 	$server->safe_psql('postgres', 'CREATE EXTENSION snowflake; CREATE TABLE gate ()');
-	$server->safe_psql('postgres', 'INSERT INTO snowflake_layout (epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits,'
-		. " sequence_bits, sequence_first) VALUES ($layout)") if $layout;
+	$server->safe_psql('postgres', "SELECT snowflake_set_layout('$layout')") if $layout;
 	return $server;
 }
 
@@ -119,7 +118,7 @@ sub worker_mask
 {
 	my ($server) = @_;
 	return $server->safe_psql('postgres', q{SELECT ((1::bigint << datacenter_bits + worker_bits) - 1)
-		<< CASE WHEN sequence_first THEN 0 ELSE sequence_bits END FROM snowflake_get_layout()});
+		<< CASE WHEN sequence_first THEN 0 ELSE sequence_bits END FROM snowflake_layouts WHERE name IS NULL});
 }
 
 # Starts the sessions, all at the same time. Each ends after so many calls, or goes on, in one

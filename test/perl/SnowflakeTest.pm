@@ -113,7 +113,17 @@ sub write_clock
 	# Overwritten in place, because the servers have mapped the file.
 	my $mode = -e $server->{snowflake_clock} ? '+<:raw' : '>:raw';
 	open(my $file, $mode, $server->{snowflake_clock}) or die "clock: $!";
-	syswrite $file, pack('q<q<q<q<', $offset_ns, $frozen_ns, $steady_ns, $steady_frozen_ns) or die "clock: $!";
+	my $write = sub {
+		sysseek $file, 0, 0 or die "clock: $!";
+		syswrite $file, pack('q<q<q<q<', $offset_ns, $frozen_ns, $steady_ns, $steady_frozen_ns) or die "clock: $!";
+	};
+	$write->();
+	if ($steady_frozen_ns && !$stood)
+	{
+		# A server may have read it just before it stood still.
+		$steady_frozen_ns = $server->{snowflake_stands}{steady} = int(clock_gettime(7) * 1e9) + $steady_ns;
+		$write->();
+	}
 	close $file;
 	$server->{snowflake_offset_ns} = $offset_ns;
 	$server->{snowflake_steady_offset_ns} = $steady_ns;
@@ -163,7 +173,8 @@ sub shown_ns { my ($server) = @_; return int(time() * 1e9) + $server->{snowflake
 sub freeze_clock
 {
 	my ($server) = @_;
-	write_clock($server, $server->{snowflake_offset_ns}, shown_ns($server));
+	# The second time it shows no less than any server has read before it stood still.
+	write_clock($server, $server->{snowflake_offset_ns}, shown_ns($server)) for 1 .. 2;
 	return;
 }
 
@@ -270,7 +281,41 @@ sub subscription_errors
 # --------------------------------------------------------------------------------------------------
 
 push @EXPORT, qw(figures ask start_clients stop_clients client_bytes compare_ids ready_count falls_within wait_ready server_processes
-  ids_in_every_way kill_and_wait kill_server says_path boxes_of box_of lose_box pause_server resume_server stop_in_time);
+  ids_in_every_way kill_and_wait kill_server says_path boxes_of box_of lose_box pause_server resume_server stop_in_time
+  set_lease_duration keeper_looks sleeps_of alone);
+
+# A raised lease_duration is asked for at once. So windows are as long as a test needs, although first
+# ones last 10 s.
+sub set_lease_duration
+{
+	my ($server, $duration) = @_;
+	$server->append_conf('postgresql.conf', "snowflake.lease_duration = $duration");
+	$server->reload;
+	return;
+}
+
+# Runs a command that needs a database for itself. PostgreSQL waits only 5 s for a keeper to leave it.
+sub alone
+{
+	my ($server, $sql, $before) = @_;
+	my ($state, $error);
+	wait_until($sql, sub { $before->() if $before; ($state, $error) = query_error($server, 'postgres', $sql); return $state ne '55006' });
+	return Test::More::is($state, '00000', $sql) || Test::More::diag($error);
+}
+
+# How often a process has waited.
+sub sleeps_of { my ($pid) = @_; return slurp_file("/proc/$pid/status") =~ /^voluntary_ctxt_switches:\s*(\d+)/m ? $1 : die "no process $pid" }
+
+# Waits until the keeper of a database has run once more, from a sleep on: it has read its settings
+# and the clock.
+sub keeper_looks
+{
+	my ($server, $database) = @_;
+	my $keeper;
+	wait_until('the keeper', sub { ($keeper = $server->safe_psql($database // 'postgres', 'SELECT keeper_pid FROM snowflake_status')) ne '' }) or die "no keeper\n";
+	my $before = sleeps_of($keeper);
+	return wait_until('the keeper to look', sub { sleeps_of($keeper) > $before + 1 });
+}
 
 # Prints what this run measured, at the start of a line, also from within a subtest, so that
 # test/run shows it.

@@ -57,18 +57,23 @@ sub reader_differences
 }
 
 # Compares the tokens of confirmed inserts, which clients wrote into these files, with those of the
-# table `legacy` and of the converted tables, legacy_1 and so on. Returns how many tables are
-# `converted`, and how many tokens are `confirmed`, `lost` (confirmed, and in no table) and `twice`
-# (in several rows).
+# tables `legacy` and `child`, which refers to it, and of the converted tables, legacy_1, child_1 and
+# so on. Returns how many tables are `converted`, and how many tokens are `confirmed`, `lost`
+# (confirmed, and in no table) and `twice` (in several rows); how many `children` there are, and how
+# many have `strayed`: they refer to no row, or to another one than the token of their parent says.
 sub compare_tokens
 {
 	my ($server, @files) = @_;
-	my @tables = split /\n/, $server->safe_psql('postgres', q{SELECT oid::regclass FROM pg_class WHERE relname ~ '^legacy(_[0-9]+)?$' AND relkind = 'r'});
+	my @tables = split /\n/, $server->safe_psql('postgres', q{SELECT oid::regclass FROM pg_class WHERE relname ~ '^(legacy|child)(_[0-9]+)?$' AND relkind = 'r'});
+	my $of_children = join ' UNION ALL ', map { sprintf 'SELECT p.token AS found, c.parent FROM %s c LEFT JOIN %s p ON p.id = c.legacy_id', $_, s/^child/legacy/r } grep { /^child/ } @tables;
+	my ($children, $strayed) = split /\|/, $server->safe_psql('postgres', "SELECT count(*), count(*) FILTER (WHERE found IS DISTINCT FROM parent) FROM ($of_children) t");
 	my $kept = sorted_lines('kept', $token, rows_of($server, join ' UNION ALL ', map { "SELECT token FROM $_" } @tables));
 	my $confirmed = sorted_lines('confirmed', $token, "cat @files");
 	my $lines = sub { my ($command) = @_; return scalar(() = `LC_ALL=C $command`); };
 	return {
-		converted => @tables - 1,
+		converted => grep({ /^legacy_/ } @tables) + 0,
+		children => $children,
+		strayed => $strayed,
 		confirmed => $lines->("cat $confirmed"),
 		lost => $lines->("comm -23 $confirmed $kept"),
 		twice => $lines->("uniq -d $kept") };

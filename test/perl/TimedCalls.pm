@@ -6,13 +6,14 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use List::Util qw(max);
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use POSIX ();
 use Test::More;
 use Time::HiRes qw(time clock_gettime);
 
-our @EXPORT = qw(make_timed_calls step_by start_calls end_calls timed processor_counts counts_for readings_of);
+our @EXPORT = qw(make_timed_calls step_by start_calls end_calls timed processor_counts counter_moves counts_for readings_of);
 
 # How far ids may be ahead, in us, by the default of max_lead.
 my $max_lead_us = 5000;
@@ -29,7 +30,8 @@ sub write_steps
 	return;
 }
 
-sub real_wall_ns { return int((time() - clock_gettime(7)) * 1e9); }
+# The largest of five, because a pause between the two readings makes it too small.
+sub real_wall_ns { return int(max(map { time() - clock_gettime(7) } 1 .. 5) * 1e9); }
 
 # Steps the wall clock alone to so many seconds from the real one. For as long as a tick lasts, ids may
 # be of the time before.
@@ -38,9 +40,12 @@ sub step_by
 	my ($server, $seconds, $tick_seconds) = @_;
 	my $before = $server->{snowflake_stepped} // 0;
 	my $lower = $before < $seconds ? $before : $seconds;
-	write_steps($server, int((clock_gettime(7) + $tick_seconds) * 1e9), real_wall_ns() + int($lower * 1e9));
+	my $may_be_lower = sub { write_steps($server, int((clock_gettime(7) + $_[0]) * 1e9), real_wall_ns() + int($lower * 1e9)) };
+	# This process may stand still before it moves the clock.
+	$may_be_lower->($tick_seconds + 20);
 	$server->{snowflake_stepped} = $seconds;
 	move_clock($server, $seconds);
+	$may_be_lower->($tick_seconds);
 	return;
 }
 
@@ -123,6 +128,14 @@ sub readings_of
 {
 	my ($server, $dbname, $calls) = @_;
 	return sum_up($server->safe_psql($dbname, query_for($server, $calls)))->{readings};
+}
+
+# Whether move_counter() has an effect on this machine: on x86-64, but not below each hypervisor.
+sub counter_moves
+{
+	return 0 unless processor_counts() && (POSIX::uname())[4] eq 'x86_64';
+	chomp(my $bin = qx(pg_config --bindir));
+	return system("SNOWFLAKE_CLOCK_COUNTER=moved LD_PRELOAD='$ENV{SNOWFLAKE_CLOCK_SHIM}' '$bin/postgres' --version >/dev/null") == 0;
 }
 
 # Waits until processes go by the counter: its speed is known some seconds after the keeper's start.

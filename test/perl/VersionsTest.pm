@@ -24,7 +24,7 @@ sub start
 	my $scripts = installed($home, 'sharedir') . '/extension';
 	my @upgrades = glob "$scripts/snowflake--*--*.sql";
 	make_next($scripts) if !@upgrades;
-	$server = new_server('versions', home => $home,
+	$server = new_server('versions', patient => 1, home => $home,
 		conf => "max_worker_processes = 40\nsnowflake.max_databases = 40\nsnowflake.lease_duration = '3s'\n");
 	start_server($server);
 	$newest = sql('postgres', q{SELECT default_version FROM pg_available_extensions WHERE name = 'snowflake'});
@@ -46,7 +46,8 @@ sub make_next
 		COMMENT ON FUNCTION snowflake_next() IS 'something new';
 		CREATE OR REPLACE VIEW snowflake_layouts AS SELECT *, name AS next FROM snowflake_get_layouts();
 		ALTER TABLE snowflake_segment ADD COLUMN next bigint NOT NULL DEFAULT 0;
-		ALTER TABLE snowflake_registry ADD COLUMN next bigint NOT NULL DEFAULT 0;});
+		ALTER TABLE snowflake_registry ADD COLUMN next bigint NOT NULL DEFAULT 0;
+		SELECT snowflake_make_guards();});
 	append_to_file($control, "default_version = 'next'\n");
 	return;
 }

@@ -212,7 +212,7 @@ sub lost
 # ---------------------------------------------------------------------------------------------------------------------
 
 my (@lost, %longest);
-my ($cut, $promoted) = (0, 0);
+my ($cut, $promoted, $ahead) = (0, 0, 0);
 
 # How a machine is turned on. A clock on a board has whole seconds, and loses more when its battery is low: the server's
 # clock is then behind what it was before the cut. That of a standby is not behind by more than a failover takes, because
@@ -245,16 +245,34 @@ sub look_and_open
 	return;
 }
 
-# Lets clients work for a while, and cuts the power of these machines in the midst of it.
-sub cut_within
+sub clients_go_on
 {
-	my (@machines) = @_;
-	$cut++;
 	for my $name ('leases', 'ids', 'reader', map { "$_ ids" } @nodes)
 	{
 		my $before = client_bytes($clients{$name});
 		wait_until($name, sub { client_bytes($clients{$name}) > $before }) or die "cut $cut: no $name\n";
 	}
+	return;
+}
+
+# The machine's clock is set back by no more than ids may be ahead of it.
+sub step_back
+{
+	$ahead++;
+	$server->safe_psql('postgres', sprintf q{COPY (SELECT %d) TO '/tmp/back'}, 2 + rand 45);
+	wait_until('the step', sub { $server->safe_psql('postgres', 'SELECT clock_lead_seconds > 0.5 FROM snowflake_metrics') eq 't' }) or die "cut $cut: no step back\n";
+	clients_go_on();
+	return;
+}
+
+# Lets clients work for a while, and cuts the power of these machines in the midst of it; half of the
+# time while ids are ahead of the clock.
+sub cut_within
+{
+	my (@machines) = @_;
+	$cut++;
+	clients_go_on();
+	step_back() if rand() < 0.5;
 	sleep(rand(3));
 	$_->cut for @machines;
 	# Until the last answers have been written down.
@@ -426,8 +444,8 @@ else
 	cmp_ok($compared{numbers}, '>=', 10 * $all, 'numbers');
 	cmp_ok($rows, '>=', $all, 'rows') if $whole;
 }
-say_line('seed %d: %d cuts in %d s, %d standbys promoted; %d leases of clients and %d ids told, %d worker ids compared, %d lost', $seed, $cut, time() - $began,
-	$promoted, $told{lease} // 0, $told{ids} // 0, $told{'worker ids compared'} // 0, scalar @lost);
+say_line('seed %d: %d cuts in %d s, %d of them while ids were ahead of the clock, %d standbys promoted; %d leases of clients and %d ids told, %d worker ids compared, %d lost', $seed, $cut, time() - $began,
+	$ahead, $promoted, $told{lease} // 0, $told{ids} // 0, $told{'worker ids compared'} // 0, scalar @lost);
 say_line('%d ids (%d twice), %d numbers (%d twice), %d windows (%d overlap), %d rows (%d missed by one of three readers)',
 	$compared{ids}, $twice{ids}, $compared{numbers}, $twice{numbers}, $windows, $overlaps, $rows, $missed);
 say_line('%d sectors were not flushed before a cut: %d were kept, %d of them as they were in between', @sectors);

@@ -7,6 +7,8 @@
 // Commands on stdin, a line each:
 //     start NAME SESSIONS CONNINFO    sessions on a node: a database with the tables `kept` and `counted`
 //     pace N                          ids a second, of all sessions together
+//     ordered NAME                    the ids of this node rise from here on, whichever worker id they have
+//     unordered NAME                  ... no more: its clock may step back by more than it bridges
 //     stop                            ends when each session has ended its statement
 //
 // It prints a line of figures each second, and one that begins with "found:" for everything that
@@ -25,6 +27,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -62,7 +65,7 @@ int64_t NowTick() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count() - kEpochMs;
 }
 
-std::atomic<int64_t> ids, numbers, lost_connections, errors, late, found, highest_number;
+std::atomic<int64_t> ids, numbers, lost_connections, errors, late, found, highest_number, ordered;
 std::atomic<int64_t> pace{100000};
 std::atomic<bool> stopping;
 
@@ -70,7 +73,11 @@ std::atomic<bool> stopping;
 // a lease's row is lost, another node can use later ticks of the worker id at the same time.
 template <typename Value>
 using Highest = std::array<Value, 1 << kWorkerBits>;
-using HighestOfNode = Highest<std::atomic<int64_t>>;
+struct HighestOfNode {
+  Highest<std::atomic<int64_t>> of_worker = {};
+  // Of all worker ids, since the node's ids have been in order; null while they need not be.
+  std::atomic<std::atomic<int64_t> *> of_all = nullptr;
+};
 
 void Raise(std::atomic<int64_t> *highest, int64_t value) {
   for (int64_t before = *highest; value > before && !highest->compare_exchange_weak(before, value);) continue;
@@ -187,6 +194,8 @@ class Session {
     while (!stopping) {
       if (ids > pace * Seconds()) {
         Sleep(10);
+        // An order that is only looked at for a moment needs ids in it.
+        if (highest_ids_->of_all != nullptr && IsConnected()) TakeIds("SELECT snowflake_nextval()");
       } else if (!IsConnected()) {
         Sleep(50);
       } else {
@@ -260,7 +269,9 @@ class Session {
   template <typename Keep>
   void Take(const std::string &statement, Keep keep) {
     statement_began_tick_ = NowTick();
-    for (size_t i = 0; i < given_before_.size(); ++i) given_before_[i] = (*highest_ids_)[i];
+    for (size_t i = 0; i < given_before_.size(); ++i) given_before_[i] = highest_ids_->of_worker[i];
+    of_all_ = highest_ids_->of_all;
+    if (of_all_ != nullptr) all_before_ = *of_all_;
     PGresult *result = PQexecParams(connection_, statement.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 1);
     if (PQresultStatus(result) == PGRES_COPY_OUT) {
       char *row = nullptr;
@@ -292,7 +303,13 @@ class Session {
     int64_t &before = given_before_[static_cast<size_t>(Worker(id))];
     if (id <= before) Found("an id that is not above one of an earlier call:", name_, id);
     before = id;
-    Raise(&(*highest_ids_)[static_cast<size_t>(Worker(id))], id);
+    Raise(&highest_ids_->of_worker[static_cast<size_t>(Worker(id))], id);
+    if (of_all_ != nullptr && of_all_ == highest_ids_->of_all) {
+      ++ordered;
+      if (id <= all_before_) Found("an id that is not above one of another worker id:", name_, id);
+      all_before_ = id;
+      Raise(of_all_, id);
+    }
     if (Tick(id) < statement_began_tick_ - kRememberedTicks || Tick(id) > NowTick() + kClocksAheadMs)
       Found("an id of another time:", name_, id);
   }
@@ -315,6 +332,8 @@ class Session {
   PGconn *connection_ = nullptr;
   int64_t statement_began_tick_ = 0;
   Highest<int64_t> given_before_ = {};  // when its statement began, or in it
+  std::atomic<int64_t> *of_all_ = nullptr;
+  int64_t all_before_ = 0;
   int64_t last_number_ = kNone;
 };
 
@@ -322,9 +341,9 @@ void PrintFigures(const char *what) {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   std::printf("%s ids %" PRId64 " numbers %" PRId64 " found %" PRId64 " late %" PRId64 " connections %" PRId64
-              " errors %" PRId64 " highest %" PRId64 " megabytes %ld\n",
+              " errors %" PRId64 " highest %" PRId64 " ordered %" PRId64 " megabytes %ld\n",
               what, ids.load(), numbers.load(), found.load(), late.load(), lost_connections.load(), errors.load(),
-              highest_number.load(), usage.ru_maxrss / 1024);
+              highest_number.load(), ordered.load(), usage.ru_maxrss / 1024);
   std::fflush(stdout);
 }
 
@@ -335,6 +354,8 @@ int main(int count, char **arguments) {
   const std::string folder = arguments[1];
   const uint64_t seed = std::stoull(arguments[2]);
   std::vector<std::thread> sessions;
+  std::map<std::string, std::shared_ptr<HighestOfNode>> nodes;
+  std::deque<std::atomic<int64_t>> orders;
   std::thread watch([] {
     while (!stopping) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -350,12 +371,16 @@ int main(int count, char **arguments) {
       int64_t value = 0;
       words >> value;
       pace = value;
+    } else if (command == "ordered" || command == "unordered") {
+      std::string name;
+      words >> name;
+      nodes.at(name)->of_all = command == "ordered" ? &orders.emplace_back(0) : nullptr;
     } else if (command == "start") {
       std::string name, conninfo;
       int wanted = 0;
       words >> name >> wanted >> std::ws;
       std::getline(words, conninfo);
-      auto highest_ids = std::make_shared<HighestOfNode>();
+      auto highest_ids = nodes[name] = std::make_shared<HighestOfNode>();
       for (int i = 1; i <= wanted; ++i) {
         sessions.emplace_back([=, number = sessions.size()] {
           Session(folder, name + "." + std::to_string(i), highest_ids, conninfo, seed + number).Run();

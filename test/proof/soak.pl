@@ -30,6 +30,10 @@ my ($programs, $stop_file) = @ENV{qw(SOAK_PROGRAMS SOAK_STOP)};
 # Ranges of one length: what a registry that lost commits leaves out is then enough, while few are allocated in a second.
 my ($highest_number, $step) = (0, 50_000);
 
+# Tells the clients when all ids of a node must rise, whichever worker id they have.
+my $to_clients;
+sub in_order { my ($node, $is) = @_; printf $to_clients "%s %s\n", $is ? 'ordered' : 'unordered', $node->name; return; }
+
 # What a registry's operator does before nodes reach a registry that was restored. Nodes still hold numbers above those in use.
 sub raise_segment
 {
@@ -68,6 +72,12 @@ my %more = (
 	'clocks leapt together' => \&leap_together,
 	'clocks stepped back together' => \&step_back_together,
 	'node started with a wrong clock' => \&started_wrong,
+	'clock days behind' => sub { clock_in_the_past(node()) },
+	'node started in the past' => sub { start_in_the_past(node()) },
+	'node restarted while ids are ahead' => sub { restart_ahead(node(), \&in_order) },
+	'registry clock days behind' => \&registry_in_the_past,
+	'registry started in the past' => \&start_registry_in_the_past,
+	'registry reverted with its memory' => \&revert_registry,
 	'registry clock stepped' => \&registry_clock_steps,
 	'registry clock wrong' => \&registry_clock_wrong,
 	'registry failed over with a wrong clock' => \&fail_over_wrong,
@@ -116,7 +126,7 @@ $second->safe_psql('postgres', 'CREATE DATABASE scratch TEMPLATE base');
 # Ids and numbers.
 my $taken = "$programs/taken";
 mkdir $taken or die "$taken: $!";
-my $clients_pid = open2(my $from_clients, my $to_clients, "$programs/clients", $taken, $seed);
+my $clients_pid = open2(my $from_clients, $to_clients, "$programs/clients", $taken, $seed);
 $to_clients->autoflush(1);
 printf $to_clients "start %s 3 %s\n", $_->name, $_->connstr('postgres') for @nodes;
 printf $to_clients "start scratch 1 %s\n", $second->connstr('scratch');
@@ -134,34 +144,52 @@ my %readers = map { $_->[0] => start_clients($first, 1, $_->[1]) } (
 my $consumer = start_clients($first, 1, join '', (consumer_script() . $pause) x 40);
 my $checking = start_clients($first, 1, join '', ($check_consumer . "SELECT FROM pg_sleep(3);\n") x 10);
 
-# A serial key that becomes ids while others write; then the next table. Whoever is interrupted goes on, or goes back.
-$first->safe_psql('postgres', q{
+# A serial key that becomes ids while others write, with what refers to it; then the next table. Whoever is interrupted goes on, or goes
+# back. Every other table keeps its sequence.
+my $tables = q{CREATE TABLE legacy (id serial PRIMARY KEY, token uuid);
+		CREATE TABLE child (legacy_id int NOT NULL REFERENCES legacy, parent uuid, token uuid)};
+$first->safe_psql('postgres', qq{
 	CREATE EXTENSION snowflake_convert;
-CREATE TABLE legacy (id serial PRIMARY KEY, token uuid);
+$tables;
 CREATE SEQUENCE legacies;
-CREATE FUNCTION next_legacy() RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION next_legacy() RETURNS void LANGUAGE plpgsql AS \$\$
+DECLARE
+	number bigint;
 BEGIN
 	IF (SELECT atttypid = 'bigint'::regtype FROM pg_attribute WHERE attrelid = 'legacy'::regclass AND attname = 'id') THEN
-		EXECUTE 'ALTER TABLE legacy RENAME TO legacy_' || nextval('legacies');
-		CREATE TABLE legacy (id serial PRIMARY KEY, token uuid);
+		number := nextval('legacies');
+		EXECUTE 'ALTER TABLE legacy RENAME TO legacy_' || number;
+		EXECUTE 'ALTER TABLE child RENAME TO child_' || number;
+		EXECUTE 'ALTER SEQUENCE IF EXISTS legacy_id_seq RENAME TO legacy_id_seq_' || number;
+		$tables;
 		INSERT INTO legacy (token) SELECT gen_random_uuid() FROM generate_series(1, 3000);
 	END IF;
-END $$});
+END \$\$});
 my $converting = start_clients($first, 1, <<'SQL', rest => 0.5);
 \set ON_ERROR_STOP on
 SET statement_timeout = '30 s';
 SELECT next_legacy();
-SELECT snowflake_convert('legacy', 'id', online => true, abandon => random() < 0.2)
+SELECT snowflake_convert('legacy', 'id', online => true, abandon => random() < 0.2, keep_sequence => last_value % 2 = 0) FROM legacies
 \gexec
 SELECT FROM pg_sleep(1);
 SQL
-my $writing_legacy = start_clients($first, 2, "INSERT INTO legacy (token) VALUES (gen_random_uuid()) RETURNING token;\nSELECT FROM pg_sleep(0.1);\n" x 100);
+# A key by default; parent and child in one transaction, which counts when it has committed; a number of the session's own.
+my @writing_legacy = map { start_clients($first, 1, "\\set ON_ERROR_STOP on\n" . ("$_\nSELECT FROM pg_sleep(0.1);\n" x 100)) } (
+	'INSERT INTO legacy (token) VALUES (gen_random_uuid()) RETURNING token;', <<'SQL',
+BEGIN;
+INSERT INTO legacy (token) VALUES (gen_random_uuid()) RETURNING id, token AS parent \gset
+INSERT INTO child VALUES (:id, :'parent', gen_random_uuid()) RETURNING token AS child \gset
+COMMIT;
+\echo :parent
+\echo :child
+SQL
+	"SELECT nextval('legacy_id_seq') AS number \\gset\nINSERT INTO legacy VALUES (:number, gen_random_uuid()) RETURNING token;");
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The run
 # ---------------------------------------------------------------------------------------------------------------------
 
-my %now = (ids => 0, numbers => 0, found => 0, late => 0, connections => 0, errors => 0, highest => 0, megabytes => 0);
+my %now = (ids => 0, numbers => 0, found => 0, late => 0, connections => 0, errors => 0, highest => 0, ordered => 0, megabytes => 0);
 my ($left, $checks, $checked_rows, $wrong_rows, $checked_to) = ('', 0, 0, 0, 0);
 
 # What the clients have said meanwhile.
@@ -237,6 +265,7 @@ while (($now{ids} < $wanted_ids || $count < $wanted_faults) && !-e $stop_file)
 		@now{qw(late megabytes)});
 }
 my $seconds = time() - $started;
+$times{'registry reverted with its memory'} = $reverts if $reverts;
 say_line('%s  all is healed, and checked again', clock_face());
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -274,7 +303,7 @@ hear(1);
 waitpid $clients_pid, 0;
 is($?, 0, 'clients ended well');
 
-stop_clients($_) for $writers, $writing_legacy;
+stop_clients($_) for $writers, @writing_legacy;
 sub value { my ($sql) = @_; return $first->safe_psql('postgres', $sql); }
 ok(wait_until('the last prepared transactions', sub { value('SELECT count(*) FROM pg_prepared_xacts') == 0 }), 'none is prepared');
 stop_clients($ending);
@@ -323,9 +352,10 @@ for my $name (sort keys %readers, 'in the database')
 }
 my $rows = value('SELECT count(*) FROM outbox');
 
-my $tokens = compare_tokens($first, @{ $writing_legacy->{files} });
+my $tokens = compare_tokens($first, map { @{ $_->{files} } } @writing_legacy);
 is($tokens->{lost}, 0, "none of $tokens->{confirmed} rows was lost while $tokens->{converted} tables were converted");
-is($tokens->{twice}, 0, '... and none came twice');
+is($tokens->{twice}, 0, '... none came twice');
+is($tokens->{strayed}, 0, "... and none of $tokens->{children} children has another parent");
 
 # ---------------------------------------------------------------------------------------------------------------------
 # That there was something to check
@@ -343,6 +373,7 @@ cmp_ok($checks, '>=', $seconds / 30, 'checks of rows while it ran');
 cmp_ok($checked_rows, '>=', $seconds, 'rows in these checks');
 cmp_ok($tokens->{confirmed}, '>=', $seconds, 'rows written to the tables that were converted');
 cmp_ok($tokens->{converted}, '>=', int($seconds / 120), 'tables converted');
+cmp_ok($now{ordered}, '>=', $times{'node restarted while ids are ahead'} // 0, 'ids over restarts while they are ahead');
 
 subtest 'no server noticed a fault of its own' => sub {
 	for my $server (@registries, @nodes)
@@ -359,6 +390,7 @@ say_line('while it ran: %d found among ids and numbers (%d too late to be compar
 say_line('sorted: %d ids again, %d numbers again', $equal_ids, $equal_numbers);
 say_line('%d tables converted, %d rows written to them; %d connections lost, %d statements failed; %d servers were the registry',
 	@$tokens{qw(converted confirmed)}, @now{qw(connections errors)}, scalar @registries);
+say_line('%d ids were compared over restarts while they were ahead', $now{ordered});
 say_line('%s', join(', ', map { "$_ $times{$_}" } sort keys %times));
 end_world();
 done_testing();

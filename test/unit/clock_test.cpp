@@ -358,7 +358,8 @@ TEST(Clock, KeepsItsLeadWhenLessMayBeBridged) {
 
 // Under a container that is started again, with the black box and a monotonic clock of its own.
 TEST(Clock, GoesOnUnderAnotherMonotonicClock) {
-  for (const int64_t more_us : {int64_t{0}, kSecond, kDay, 365 * kDay}) {
+  for (const int64_t more_us :
+       {int64_t{0}, kSecond, kDay, 365 * kDay, -6 * kSecond, -101 * kSecond, 1 - 106 * kSecond}) {
     for (const int64_t step_us : {int64_t{0}, kSecond}) {
       World world;
       world.Pass(kSecond);
@@ -366,12 +367,14 @@ TEST(Clock, GoesOnUnderAnotherMonotonicClock) {
       const NodeClock last = world.clock;
       world.wall_us += 5 * kSecond;
       world.steady_us += 5 * kSecond + more_us;
+      world.known = {};
       Resume(&world.clock, {world.wall_us, world.steady_us});
       EXPECT_EQ(world.Look(), world.wall_us) << more_us;
       EXPECT_EQ(world.clock.events, last.events);
 
       world.clock = last;
       world.wall_us -= 35 * kSecond;
+      world.known = {};
       Resume(&world.clock, {world.wall_us, world.steady_us});
       EXPECT_EQ(world.Look(), before) << "the wall clock did step back";
       EXPECT_EQ(world.Pass(kSecond), before + kSecond / 2);

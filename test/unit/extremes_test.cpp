@@ -162,7 +162,7 @@ TEST(Extremes, ANodeBearsAnyClock) {
               return ServerTime{{us, steady_us}, known};
             };
             Read(&node.clock, time_at(wall_us, 1), policy.clock);
-            const AcquireAsked asked = AskForLease(&node, layout, kMaxLeaseUs, kSecret);
+            const AcquireAsked asked = AskForLease(&node, layout, kMaxLeaseUs, kSecret, kMaxLeaseUs);
             const Tick from = std::max(start, asked.request.now);
             TakeLease(&node, layout, asked, {{1, {}, 0, from, WindowEnd(layout, from, kMaxLeaseUs)}, layout, {}, 0},
                       false);
@@ -179,9 +179,9 @@ TEST(Extremes, ANodeBearsAnyClock) {
             }
             RefusedForSkew(&node);
             const ExtendRequest extend = AskForWindow(node, kMinLeaseUs);
-            TakeWindow(&node, extend, {EndForExtend(layout, extend), {1, 1, extend.now, then_us}}, false);
+            TakeWindow(&node, extend, {EndForExtend(layout, extend), {1, 1, extend.now, then_us}}, kMaxLeaseUs, false);
             node.new_worker_wanted = true;
-            AskForLease(&node, layout, kMaxLeaseUs, kSecret);
+            AskForLease(&node, layout, kMaxLeaseUs, kSecret, kMaxLeaseUs);
             KeepPresentWorker(&node);
             check();
             EXPECT_GE(SealIds(&node.generator, layout, NowOf(node, layout), MaxLead(node, layout)), 0);
@@ -192,7 +192,7 @@ TEST(Extremes, ANodeBearsAnyClock) {
             StartFrom(node, layout, NowOf(node, layout));
             NodeState next = {};
             next.policy = policy;
-            RecoverHorizon(&next, layout, layout.Pack({std::max(start, Tick{1}), 0, 0}), {{then_us, 1}, {}});
+            GoOnAfter(&next, layout, std::max(start, Tick{0}), {{then_us, 1}, {}});
             SetPolicy(&next, policies[0]);
           }
   }

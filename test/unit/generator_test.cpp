@@ -206,32 +206,32 @@ TEST(Lease, OpenPutsTheLastTickJustBeforeTheWindow) {
 TEST(Raise, EveryLaterIdIsOfALaterTick) {
   Generator g = Opened(kDefaultLayout, 3, 100, 200);
   EXPECT_EQ(Take(&g, 110, 5, kTerms).run.tick, 110);
-  RaiseTo(&g, 110);
+  PassTick(&g, 110);
   const Decision after = Take(&g, 110, 5, kTerms);
   EXPECT_EQ(after.run.tick, 111) << "what is left of the tick is ruled out, too";
   EXPECT_EQ(after.run.sequence, 0);
-  RaiseTo(&g, 110);
+  PassTick(&g, 110);
   EXPECT_EQ(Take(&g, 110, 5, kTerms).run.sequence, 5) << "not later than what was issued: nothing changes";
-  RaiseTo(&g, 113);
+  PassTick(&g, 113);
   const Decision next = Take(&g, 110, 5, kTerms);
   EXPECT_EQ(next.outcome, Outcome::kRun);
   EXPECT_EQ(next.run.tick, 114);
-  RaiseTo(&g, 120);
+  PassTick(&g, 120);
   EXPECT_EQ(Take(&g, 110, 1, kTerms).outcome, Outcome::kClockBehind);
   EXPECT_EQ(Take(&g, 116, 1, kTerms).run.tick, 121);
-  RaiseTo(&g, 50);
+  PassTick(&g, 50);
   EXPECT_EQ(Take(&g, 116, 1, kTerms).run.tick, 121) << "never back";
 }
 
 TEST(Raise, BeyondTheWindowItWaitsForOneThatReachesSoFar) {
   Generator g = Opened(kDefaultLayout, 3, 100, 200);
-  RaiseTo(&g, 250);
+  PassTick(&g, 250);
   EXPECT_EQ(Take(&g, 251, 1, kTerms).outcome, Outcome::kWindowEnd);
   MoveWindowEnd(&g, 1, 300);
   EXPECT_EQ(Take(&g, 251, 1, kTerms).run.tick, 251);
-  RaiseTo(&g, 500);
+  PassTick(&g, 500);
   EXPECT_EQ(Close(&g).last_tick, 299) << "what was used lies in the window";
-  RaiseTo(&g, 600);
+  PassTick(&g, 600);
   EXPECT_EQ(g.last_tick, 500) << "without a lease there is nothing to raise";
 }
 
@@ -465,7 +465,7 @@ class Schedule {
     EndOpenRun();
     if (!g_.open) return;
     raised_ = std::min(g_.last_tick + Below(4) - 1, layout_.max_tick());
-    RaiseTo(&g_, raised_);
+    PassTick(&g_, raised_);
     highest_ = std::max(highest_, raised_);
   }
 

@@ -366,7 +366,7 @@ class World {
     lease.window_start = now_ - Below(3);
     lease.window_end = lease.window_start + 100000000;
     Open(&generator_, kNarrow, lease);
-    if (course_ != Course::kClaimed || Below(2) == 0) RaiseTo(&generator_, last);
+    if (course_ != Course::kClaimed || Below(2) == 0) PassTick(&generator_, last);
   }
 
   void SeeMoment() {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -85,7 +86,7 @@ TEST(LayoutText, ReadsAndWritesAsItsModel) {
       const uint64_t id = TotalBits(model) == 64 ? random() : random() & ((uint64_t{1} << TotalBits(model)) - 1);
       const uint64_t ms = ValueOf(model, id, FieldKind::kMs);
       Parts parts;
-      ASSERT_EQ(definition.Read(static_cast<int64_t>(id), &parts), ms < 1000) << model.text << " " << id;
+      ASSERT_EQ(definition.Unpack(static_cast<int64_t>(id), &parts), ms < 1000) << model.text << " " << id;
       if (ms >= 1000) continue;
       const bool split = BitsOf(model, FieldKind::kMs) > 0;
       EXPECT_EQ(static_cast<uint64_t>(parts.tick),
@@ -97,13 +98,13 @@ TEST(LayoutText, ReadsAndWritesAsItsModel) {
       EXPECT_EQ(static_cast<uint64_t>(parts.sequence), ValueOf(model, id, FieldKind::kSequence));
       ASSERT_EQ(definition.Fits(parts), PartsFault::kNone) << model.text << " " << id;
       Parts again;
-      ASSERT_TRUE(definition.Read(definition.Write(parts), &again));
+      ASSERT_TRUE(definition.Unpack(definition.Pack(parts), &again));
       EXPECT_EQ(again, parts) << model.text;
       if (definition.IsPlain()) {
-        EXPECT_EQ(definition.layout.Pack(parts), definition.Write(parts)) << model.text;
+        EXPECT_EQ(definition.layout.Pack(parts), definition.Pack(parts)) << model.text;
       }
       if (TotalBits(model) < 64) {
-        EXPECT_FALSE(definition.Read(static_cast<int64_t>(id | uint64_t{1} << TotalBits(model)), &again));
+        EXPECT_FALSE(definition.Unpack(static_cast<int64_t>(id | uint64_t{1} << TotalBits(model)), &again));
       }
     }
   }
@@ -122,7 +123,7 @@ TEST(LayoutText, OrderedIdsGrowWithTime) {
     const int32_t worker = static_cast<int32_t>(definition.layout.worker_count() - 1);
     const int32_t sequence = static_cast<int32_t>(definition.layout.sequence_count() - 1);
     if (tick < definition.max_tick()) {
-      EXPECT_LT(definition.Write({tick, worker, sequence}), definition.Write({tick + 1, 0, 0}));
+      EXPECT_LT(definition.Pack({tick, worker, sequence}), definition.Pack({tick + 1, 0, 0}));
     }
     EXPECT_NE(definition.Fits({definition.max_tick() + 1, 0, 0}), PartsFault::kNone);
   }
@@ -137,9 +138,63 @@ TEST(LayoutText, NamedLayoutsAreWhatTheirDefinitionsSay) {
     const DefinitionReading reading = ReadDefinition(text);
     ASSERT_EQ(reading.fault, DefinitionFault::kNone) << text;
     EXPECT_TRUE(reading.definition.IsPlain()) << text;
-    EXPECT_EQ(reading.definition.layout.Pack({1, 0, 0}), named.layout.Pack({1, 0, 0})) << text;
-    EXPECT_EQ(reading.definition.layout.UnixUsAt(12345), named.layout.UnixUsAt(12345)) << text;
+    EXPECT_EQ(reading.definition.layout, named.layout) << text;
+    EXPECT_TRUE(IsCanonical(text, reading)) << text;
   }
+}
+
+// A database's layout goes through its text unchanged, and no other text is stored for it.
+TEST(LayoutText, EachLayoutHasOneCanonicalText) {
+  std::mt19937_64 random = SeededRandom(54);
+  int64_t sound = 0;
+  for (int64_t trial = 0; trial < AtLength(20000, 1000000); ++trial) {
+    const auto bits = [&](int64_t most) { return static_cast<int32_t>(Below(&random, most + 1)); };
+    const int64_t units[] = {1, 1000, 1000000};
+    Layout layout = {Below(&random, kMaxEpochMs + 1),
+                     (1 + Below(&random, 2000)) * units[Below(&random, 3)],
+                     bits(63),
+                     bits(10),
+                     bits(31),
+                     bits(31),
+                     Below(&random, 2) == 0};
+    if (layout.Fault(false) != LayoutFault::kNone) continue;
+    if (layout.sequence_bits == 0 || layout.node_bits() == 0) layout.sequence_first = false;
+    ++sound;
+    char text[kMaxDefinition];
+    WriteDefinition(layout, text);
+    const DefinitionReading reading = ReadDefinition(text);
+    ASSERT_EQ(reading.fault, DefinitionFault::kNone) << text;
+    ASSERT_EQ(reading.definition.layout, layout) << text;
+    ASSERT_TRUE(IsCanonical(text, reading)) << text;
+    // A space more, a unit that is smaller, another order.
+    for (const std::string &other : {std::string(text) + " ", " " + std::string(text), "skip=1 " + std::string(text)}) {
+      ASSERT_FALSE(IsCanonical(other, ReadDefinition(other))) << other;
+    }
+  }
+  EXPECT_GT(sound, 100);
+}
+
+TEST(LayoutText, AnEpochMayBeADay) {
+  const auto epoch_of = [](const std::string &epoch) {
+    const DefinitionReading reading = ReadDefinition("epoch=" + epoch + " time=30");
+    return reading.fault == DefinitionFault::kNone ? reading.definition.layout.epoch_ms : -1;
+  };
+  // All days, counted one by one.
+  int64_t days = 0;
+  for (int year = 1970; year <= 9999; ++year) {
+    const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    const int lengths[] = {31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    for (int month = 1; month <= 12; ++month)
+      for (int day = 1; day <= 32; ++day) {
+        char text[32];
+        std::snprintf(text, sizeof(text), "%d-%02d-%02d", year, month, day);
+        ASSERT_EQ(epoch_of(text), day <= lengths[month - 1] ? days++ * 86400000 : -1) << text;
+      }
+  }
+  for (const char *none :
+       {"1969-12-31", "10000-01-01", "2025-00-01", "2025-13-01", "2025-01-00", "2025-1-01", "2025-01-1", "2025-01-01T",
+        "+025-01-01", "2025/01/01", "-2025-01-01", "2025-01-01 00:00", "0x", ""})
+    EXPECT_EQ(epoch_of(none), -1) << none;
 }
 
 TEST(LayoutText, TheWidestDefinitionHasRoom) {

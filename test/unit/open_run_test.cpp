@@ -306,7 +306,7 @@ class Threads {
         std::lock_guard<std::mutex> lock(mutex_);
         EndOpenRun();
         const uint64_t what = random() % 5;
-        if (what == 0) RaiseTo(&g_, g_.last_tick);
+        if (what == 0) PassTick(&g_, g_.last_tick);
         if (what == 1) Seal(&g_, now_ + 1);
         if (what == 2) ++now_;
         if (what == 3) {
@@ -315,7 +315,7 @@ class Threads {
           lease.worker ^= 1;
           Close(&g_);
           Open(&g_, kDefaultLayout, lease);
-          RaiseTo(&g_, last);
+          PassTick(&g_, last);
         }
         ++changes_;
       }

@@ -39,7 +39,6 @@ namespace {
 
 constexpr int64_t kExchangeTimeoutUs = 2 * kSecond;
 constexpr int64_t kMaxSkewUs = 10 * kSecond;
-constexpr int64_t kYear = 365 * kDay;
 constexpr ClockPolicy kPolicy = {5 * kMs, {kSecond, 10 * kSecond}, true};
 
 // The rules that registry and nodes follow, and that can be switched off to show their purpose.
@@ -745,7 +744,7 @@ class Simulation {
       fresh.bytes[i] = fresh.hash.bytes[i] = static_cast<uint8_t>(random_.Below(256));
     // What a node has seen of the registry is evidence of a loss, too.
     if (!world_.rules.settling) nodes_[i].state.seen = {};
-    const AcquireAsked asked = AskForLease(&nodes_[i].state, layout_, duration_us, fresh);
+    const AcquireAsked asked = AskForLease(&nodes_[i].state, layout_, duration_us, fresh, kMaxLeaseUs);
     Keep(i);
     Exchange(
         i, KeeperAction::kAcquire, true, [this, asked] { return registry_.Acquire(now_us_, asked.request); },
@@ -768,7 +767,7 @@ class Simulation {
           // nothing.
           NodeState *state = Locked(i);
           if (answer.status == Registry::Status::kDone) {
-            const AnswerFault fault = TakeWindow(state, asked, answer.window, false);
+            const AnswerFault fault = TakeWindow(state, asked, answer.window, kMaxLeaseUs, false);
             if (fault == AnswerFault::kTimeline) return;
             if (fault != AnswerFault::kNone && fault != AnswerFault::kEnded) return Broken("an implausible window");
             ++count_.extensions;

@@ -34,7 +34,6 @@
 namespace snowflake {
 namespace {
 
-constexpr int64_t kYear = 365 * kDay;
 constexpr int64_t kBegin = 1780272000 * kSecond;  // 2026-06-01
 constexpr int64_t kSkewUs = 10 * kSecond;         // of the registry elsewhere
 constexpr int64_t kWindowUs = kMinute;
@@ -399,7 +398,8 @@ class World {
   static void RestoreHorizon(Database *d, const KeptHorizon &kept, const ServerTime &time, bool *recovered) {
     d->resets = kept.resets;
     d->highest = kept.horizon;
-    if (!*recovered && kept.horizon > 0) RecoverHorizon(&d->state, kept.layout, kept.horizon, time);
+    if (!*recovered && kept.horizon > 0)
+      GoOnAfter(&d->state, kept.layout, kept.layout.Unpack(kept.horizon - 1).tick, time);
     *recovered = true;
   }
 
@@ -456,7 +456,7 @@ class World {
     memset(&fresh, 1, sizeof(fresh));
     memcpy(&fresh, &++secrets_, sizeof(secrets_));
     memcpy(&fresh.hash, &secrets_, sizeof(secrets_));
-    const AcquireAsked asked = AskForLease(&d->state, d->layout, kWindowUs, fresh);
+    const AcquireAsked asked = AskForLease(&d->state, d->layout, kWindowUs, fresh, kMaxLeaseUs);
     if (!Accepts(*d, asked.request.now, asked.request.leapt)) {
       RefusedForSkew(&d->state);
       return false;
@@ -502,7 +502,7 @@ class World {
     }
     const Tick end = EndForExtend(d->layout, request);
     d->leased_end = std::max(d->leased_end, end);
-    return TakeWindow(&d->state, request, {end, {1, 1, kNoWatermark, 0}}, false) == AnswerFault::kNone;
+    return TakeWindow(&d->state, request, {end, {1, 1, kNoWatermark, 0}}, kMaxLeaseUs, false) == AnswerFault::kNone;
   }
 
   // --- Ids: issue.cpp ---

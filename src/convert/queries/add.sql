@@ -1,7 +1,7 @@
 -- For each table at the top: what its new columns lack. $3: the trigger's function.
 -- Parameters: oid[], smallint[], text
 :wide
-SELECT string_agg(statement, E';\n' ORDER BY rank, nth) FROM (
+SELECT format(E'LOCK TABLE %s;\n', top::regclass) || string_agg(statement, E';\n' ORDER BY rank, nth) FROM (
     SELECT top, nth, 1, tab, format('ALTER TABLE %s ADD COLUMN %I bigint', tab, new)
     FROM wide WHERE root AND NOT EXISTS (
         SELECT FROM pg_attribute a WHERE a.attrelid = relation AND a.attname = new AND NOT a.attisdropped)

@@ -1,11 +1,11 @@
--- What is evaluated for each new row and depends on a bigint column of a table at the top: generated
+-- What is evaluated for each new row and depends on a column of integers of a table at the top: generated
 -- columns, checks, expressions and conditions of indexes. Only those that use nothing but what belongs
 -- to PostgreSQL itself.
 -- Parameters: oid[], smallint[]
-SELECT u.number, pg_describe_object('pg_class'::regclass, u.relation, u.number) AS top, e.expression, e.described
+SELECT u.relation, u.number, a.atttypid AS type, pg_describe_object('pg_class'::regclass, u.relation, u.number) AS top, e.expression, e.described
 FROM unnest($1, $2) WITH ORDINALITY AS u(relation, number, nth)
 JOIN pg_attribute a ON a.attrelid = u.relation AND a.attnum = u.number AND a.attinhcount = 0
-    AND a.atttypid = 'bigint'::regtype,
+    AND a.atttypid IN ('smallint'::regtype, 'integer'::regtype, 'bigint'::regtype),
 LATERAL (
     SELECT 'pg_attrdef'::regclass::oid, d.oid, d.adbin::text, pg_describe_object('pg_class'::regclass, d.adrelid, d.adnum)
     FROM pg_attrdef d JOIN pg_attribute g ON g.attrelid = d.adrelid AND g.attnum = d.adnum AND g.attgenerated <> ''

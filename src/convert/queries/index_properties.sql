@@ -10,7 +10,7 @@ SELECT format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS %s', name, a.attnum
 FROM indexes JOIN pg_attribute a ON a.attrelid = indexrelid WHERE a.attstattarget >= 0 AND a.attnum > 0
 UNION ALL
 SELECT format('COMMENT ON INDEX %s IS %L', name, obj_description(indexrelid, 'pg_class')) FROM indexes
-WHERE obj_description(indexrelid, 'pg_class') IS NOT NULL
+WHERE mark IS NOT NULL AND kind = 'i' OR obj_description(indexrelid, 'pg_class') IS NOT NULL
 UNION ALL
 SELECT format('COMMENT ON CONSTRAINT %I ON %s IS %L', conname, tab, obj_description(constraint_oid,
     'pg_constraint'))

@@ -11,7 +11,7 @@ SELECT i.indrelid AS relation, i.tab AS table_sql, CASE WHEN i.indisunique THEN 
         ELSE '' END
         || coalesce(' WITH (' || array_to_string(i.reloptions, ', ') || ')', '')
         || ' TABLESPACE ' || quote_ident(s.spcname) AS rest,
-    i.indexprs::text AS expressions, i.indpred::text AS predicate
+    i.indexprs::text AS expressions, i.indpred::text AS predicate, i.mark
 FROM indexes i JOIN pg_am m ON m.oid = i.relam JOIN pg_database b ON b.datname = current_database()
 JOIN pg_tablespace s ON s.oid = CASE i.reltablespace WHEN 0 THEN b.dattablespace ELSE i.reltablespace END,
 LATERAL (

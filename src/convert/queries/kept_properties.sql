@@ -2,12 +2,11 @@
 -- TABLE does not give them when it makes them again. An inherited check may be valid although the one
 -- above is not, and have a comment of its own.
 -- Parameters: oid[], smallint[]
-WITH made(classid, objid) AS (
-    SELECT DISTINCT d.classid, d.objid FROM unnest($1, $2) AS n(relation, number)
-    JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = n.relation
-        AND d.refobjsubid = n.number
+:narrow
+, made(classid, objid) AS (
+    SELECT classid, objid FROM on_narrow
     UNION
-    SELECT 'pg_class'::regclass, f.conindid FROM unnest($1, $2) AS n(relation, number)
+    SELECT 'pg_class'::regclass, f.conindid FROM narrow n
     JOIN pg_constraint f ON f.conrelid = n.relation AND n.number = ANY (f.conkey)
         AND f.contype IN ('p', 'u', 'x')),
 indexes AS (

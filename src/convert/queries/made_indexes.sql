@@ -1,13 +1,11 @@
--- The indexes whose fields are those that the steps would give them. Whether their expressions are,
--- too, is not found out here. PostgreSQL makes a foreign key for the index on its columns whose OID is
+-- The indexes that are as the steps would make them, by their fields; if there is an expression or a
+-- condition, by the mark. PostgreSQL makes a foreign key for the index on its columns whose OID is
 -- the least. So the index that it was for has to be there before others on these columns, which may be
 -- those of deferrable constraints.
 -- Parameters: oid[], smallint[]
 :wide
 :indexes
-SELECT n.indexrelid AS made, n.indrelid AS relation, i.indkey::text AS keys, n.indkey::text AS made_keys,
-    i.indexprs::text AS expressions, n.indexprs::text AS made_expressions, i.indpred::text AS predicate,
-    n.indpred::text AS made_predicate
+SELECT n.indexrelid
 FROM indexes i
 JOIN pg_class c ON c.relname = i.new AND c.relnamespace = i.relnamespace
 JOIN pg_index n ON n.indexrelid = c.oid AND n.indrelid = i.indrelid
@@ -15,11 +13,8 @@ WHERE i.kind = 'i' AND n.indisvalid AND n.indisunique = i.indisunique
     AND n.indnullsnotdistinct = i.indnullsnotdistinct AND n.indnkeyatts = i.indnkeyatts AND n.indnatts = i.indnatts
     AND n.indcollation::text = i.indcollation::text AND n.indoption::text = i.indoption::text
     AND c.relam = i.relam AND c.reloptions IS NOT DISTINCT FROM i.reloptions AND c.reltablespace = i.reltablespace
-    AND NOT EXISTS (
-        SELECT FROM wide w WHERE w.relation = i.indrelid AND w.new_number IS NULL AND (
-            w.number = ANY (i.indkey) OR EXISTS (
-                SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
-                    AND d.refclassid = d.classid AND d.refobjid = w.relation AND d.refobjsubid = w.number)))
+    AND CASE WHEN i.mark IS NULL THEN n.indpred IS NULL ELSE (n.indexrelid, i.mark) IN (
+        SELECT objoid, description FROM pg_description WHERE classoid = 'pg_class'::regclass AND objsubid = 0) END
     AND NOT EXISTS (
         SELECT FROM unnest(i.indkey, n.indkey) WITH ORDINALITY AS u(key, made, nth)
         LEFT JOIN wide w ON w.relation = i.indrelid AND w.number = u.key
@@ -27,7 +22,7 @@ WHERE i.kind = 'i' AND n.indisvalid AND n.indisunique = i.indisunique
         LEFT JOIN pg_attribute a ON a.attrelid = n.indexrelid AND a.attnum = u.nth
         LEFT JOIN pg_opclass o ON o.oid = i.indclass[u.nth - 1] AND u.nth <= i.indnkeyatts
         LEFT JOIN pg_opclass m ON m.oid = n.indclass[u.nth - 1] AND u.nth <= i.indnkeyatts
-        WHERE u.key <> 0 AND u.made <> coalesce(w.new_number, u.key)
+        WHERE u.key <> 0 AND u.made IS DISTINCT FROM CASE WHEN w.new IS NULL THEN u.key ELSE w.new_number END
             OR a.attoptions IS DISTINCT FROM b.attoptions
             OR m.oid <> o.oid AND NOT (
                 (u.key = 0 OR w.new IS NOT NULL) AND m.opcmethod = o.opcmethod AND m.opcdefault = o.opcdefault

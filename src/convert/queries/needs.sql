@@ -1,13 +1,13 @@
 -- What the change of type of narrow columns ($1 and $2) makes anew: tables, the largest of them, their
 -- indexes, bytes, and foreign keys with their copies for partitions.
 -- Parameters: oid[], smallint[]
+:narrow
 SELECT count(*) AS tables, string_agg(format('%s (%s)', t.oid::regclass, pg_size_pretty(t.bytes)),
         ', ' ORDER BY t.place) FILTER (WHERE t.place <= 5) AS largest,
     coalesce(sum(t.indexes), 0)::bigint AS indexes, pg_size_pretty(sum(t.bytes)) AS size, (
-    SELECT count(*) FROM pg_constraint f WHERE f.contype = 'f' AND EXISTS (
-        SELECT FROM unnest($1, $2) AS h(relation, number)
-        WHERE h.relation = f.conrelid AND h.number = ANY (f.conkey)
-            OR h.relation = f.confrelid AND h.number = ANY (f.confkey))) AS foreign_keys
+    SELECT count(*) FROM pg_constraint f
+    WHERE f.contype = 'f' AND f.oid IN (SELECT objid FROM on_narrow WHERE classid = 'pg_constraint'::regclass))
+    AS foreign_keys
 FROM (
     SELECT c.oid, b.bytes, row_number() OVER (ORDER BY b.bytes DESC, c.oid) AS place,
         (SELECT count(*) FROM pg_index WHERE indrelid = c.oid) AS indexes

@@ -3,15 +3,16 @@
 -- int8 in the place of int4, but in partitioned indexes. Expressions of these types may become bigint,
 -- too.
 -- Parameters: oid[], smallint[], boolean
+:narrow
 SELECT DISTINCT pg_describe_object('pg_class'::regclass, i.indexrelid, 0)
-    || ' has an operator class that does not accept bigint: ' || c.opcname
-FROM unnest($1, $2) AS n(relation, number) JOIN pg_index i ON i.indrelid = n.relation
+        || ' has an operator class that does not accept bigint: ' || c.opcname AS line,
+    'Drop the indexes with these operator classes, convert, and create them again.' AS to_do
+FROM narrow n JOIN pg_index i ON i.indrelid = n.relation
 JOIN pg_class x ON x.oid = i.indexrelid,
 unnest(i.indkey, i.indclass) AS u(key, class) JOIN pg_opclass c ON c.oid = u.class
 WHERE (u.key = n.number OR u.key = 0
         AND c.opcintype IN ('smallint'::regtype, 'integer'::regtype, 'smallint[]'::regtype, 'integer[]'::regtype)
-        AND EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
-            AND d.refclassid = d.classid AND d.refobjid = n.relation AND d.refobjsubid = n.number))
+        AND i.indexrelid IN (SELECT objid FROM on_narrow WHERE classid = 'pg_class'::regclass))
     AND NOT EXISTS (
         SELECT FROM pg_opclass b JOIN pg_type t ON t.oid = b.opcintype
         WHERE b.opcmethod = c.opcmethod AND CASE

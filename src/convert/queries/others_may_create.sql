@@ -5,9 +5,7 @@
 :wide
 :views
 , parsed(classid, objid) AS (
-    SELECT d.classid, d.objid FROM wide w
-    JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation
-        AND d.refobjsubid = w.number
+    SELECT classid, objid FROM on_narrow
     UNION
     SELECT 'pg_rewrite'::regclass, r.oid FROM views v JOIN pg_rewrite r ON r.ev_class = v.view),
 used AS (
@@ -26,7 +24,9 @@ creators AS (
         UNION
         SELECT grantee FROM aclexplode(n.nspacl) WHERE privilege_type = 'CREATE') AS c(role))
 SELECT DISTINCT pg_describe_object(classid, objid, 0) || ' is used, and ' || CASE role WHEN 0 THEN 'PUBLIC'
-    ELSE pg_get_userbyid(role) END || ' may create others in schema ' || nspname
+        ELSE pg_get_userbyid(role) END || ' may create others in schema ' || nspname AS line,
+    'Revoke CREATE on these schemas. Or drop what uses these functions and operators, convert, and create it again.'
+    AS to_do
 FROM creators
 WHERE role <> owner AND role NOT IN (SELECT oid FROM pg_roles WHERE rolsuper)
     AND role NOT IN (SELECT relowner FROM pg_class WHERE oid IN (SELECT relation FROM wide))

@@ -2,7 +2,9 @@
 -- TABLE does not make again as they are: checks that are both inherited and a table's own, copies of
 -- foreign keys, and NOT NULL.
 -- Parameters: oid[], smallint[]
-SELECT string_agg(DISTINCT pg_describe_object('pg_constraint'::regclass, f.oid, 0), ', ')
+SELECT DISTINCT pg_describe_object('pg_constraint'::regclass, f.oid, 0)
+        || ' is valid, and the one above it is NOT VALID' AS line,
+    'Validate the constraint above, or let the table inherit after the conversion.' AS to_do
 FROM unnest($1, $2) AS n(relation, number)
 JOIN pg_constraint f ON f.conrelid = n.relation AND n.number = ANY (f.conkey)
 JOIN pg_attribute a ON a.attrelid = n.relation AND a.attnum = n.number

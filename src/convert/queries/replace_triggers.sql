@@ -1,10 +1,10 @@
 -- A copy for a partition may be enabled in another way than the one above.
 -- Parameters: oid[], smallint[]
 :wide
-:on_narrow
 , replaced AS (
     SELECT t.oid, t.tgrelid, t.tgname, t.tgenabled, 'O'::"char" AS above, 0 AS level FROM pg_trigger t
-    WHERE NOT t.tgisinternal AND t.tgparentid = 0 AND ('pg_trigger'::regclass, t.oid) IN (SELECT * FROM on_narrow)
+    WHERE NOT t.tgisinternal AND t.tgparentid = 0
+        AND ('pg_trigger'::regclass, t.oid) IN (SELECT classid, objid FROM on_narrow)
     UNION ALL
     SELECT t.oid, t.tgrelid, t.tgname, t.tgenabled, r.tgenabled, r.level + 1
     FROM replaced r JOIN pg_trigger t ON t.tgparentid = r.oid)

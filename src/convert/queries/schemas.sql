@@ -10,10 +10,8 @@ WHERE NOT has_schema_privilege(n.oid, 'CREATE') AND n.oid IN (
     UNION ALL
     SELECT c.relnamespace FROM views v JOIN pg_class c ON c.oid = v.view
     UNION ALL
-    SELECT s.stxnamespace FROM wide w
-    JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = w.relation
-        AND d.refobjsubid = w.number AND d.classid = 'pg_statistic_ext'::regclass
-    JOIN pg_statistic_ext s ON s.oid = d.objid)
+    SELECT s.stxnamespace
+    FROM on_narrow d JOIN pg_statistic_ext s ON d.classid = 'pg_statistic_ext'::regclass AND s.oid = d.objid)
 UNION
 SELECT 'tablespace ' || s.spcname || ' is not one in which ' || current_user || ' may create'
 FROM indexes i JOIN pg_tablespace s ON s.oid = i.reltablespace

@@ -1,6 +1,5 @@
 -- Parameters: oid[], smallint[]
 :wide
-:on_narrow
 SELECT pg_get_statisticsobjdef(s.oid) || format(E';\nALTER STATISTICS %I.%I OWNER TO %I', n.nspname, s.stxname,
         pg_get_userbyid(s.stxowner))
     || CASE WHEN s.stxstattarget >= 0 THEN format(E';\nALTER STATISTICS %I.%I SET STATISTICS %s', n.nspname,
@@ -10,5 +9,5 @@ SELECT pg_get_statisticsobjdef(s.oid) || format(E';\nALTER STATISTICS %I.%I OWNE
        ELSE format(E';\nCOMMENT ON STATISTICS %I.%I IS %L', n.nspname, s.stxname,
            obj_description(s.oid, 'pg_statistic_ext')) END
 FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace
-WHERE ('pg_statistic_ext'::regclass, s.oid) IN (SELECT * FROM on_narrow)
+WHERE ('pg_statistic_ext'::regclass, s.oid) IN (SELECT classid, objid FROM on_narrow)
 ORDER BY n.nspname, s.stxname

@@ -1,9 +1,12 @@
--- The check constraints that have the names of those of new columns, and what they have to be.
--- Parameters: oid[], smallint[]
-:wide
-SELECT k.oid AS constraint, k.conrelid AS relation, k.conbin::text AS expression,
-    format(CASE k.conname WHEN w.same THEN '%I IS NOT DISTINCT FROM %I' ELSE '%I IS NOT NULL' END, w.new, w.old) AS wanted
-FROM wide w
-JOIN pg_constraint k ON k.conrelid = w.relation AND k.conname IN (w.same, w.filled) AND k.contype = 'c'
-    AND NOT k.connoinherit AND coalesce((to_jsonb(k) ->> 'conenforced')::boolean, true)
-JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.new_number AND a.atttypid = 'bigint'::regtype
+-- The check constraints that tie new columns to old ones. They use nothing but what belongs to
+-- PostgreSQL itself, so their texts say what they are.
+, ties AS (
+    SELECT k.oid, k.conrelid, k.conname FROM wide w
+    JOIN pg_attribute a ON a.attrelid = w.relation AND a.attnum = w.new_number AND a.atttypid = 'bigint'::regtype
+    JOIN pg_constraint k ON k.conrelid = w.relation AND k.contype = 'c' AND NOT k.connoinherit
+        AND coalesce((to_jsonb(k) ->> 'conenforced')::boolean, true)
+    WHERE (k.conname, pg_get_expr(k.conbin, k.conrelid)) IN (
+            (w.same, format('(NOT (%I IS DISTINCT FROM %I))', w.new, w.old)), (w.filled, format('(%I IS NOT NULL)', w.new)))
+        AND NOT EXISTS (
+            SELECT FROM pg_depend d
+            WHERE d.classid = 'pg_constraint'::regclass AND d.objid = k.oid AND d.refclassid <> 'pg_class'::regclass))

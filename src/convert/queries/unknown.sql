@@ -1,4 +1,5 @@
 -- The checks of new columns that are not known to hold.
+:wide
 , unknown AS (
     SELECT tab, nth, c.name FROM wide, LATERAL (VALUES (same), (filled)) AS c(name)
     WHERE root AND (attnotnull OR c.name = same) AND NOT EXISTS (

@@ -1,4 +1,3 @@
 -- Parameters: oid[], smallint[]
-:wide
 :published
 SELECT format('ALTER PUBLICATION %I DROP TABLE ONLY %s', pubname, tab) FROM published ORDER BY pubname, tab

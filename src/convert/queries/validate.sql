@@ -1,5 +1,4 @@
 -- Parameters: oid[], smallint[]
-:wide
 :unknown
 SELECT format('ALTER TABLE %s %s', tab, string_agg(format('VALIDATE CONSTRAINT %I', name), ', ' ORDER BY nth,
     name DESC))

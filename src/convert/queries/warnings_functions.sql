@@ -1,5 +1,5 @@
--- Functions with a smallint or integer parameter, and none of the same name with a bigint in its
--- place, that trigger functions of the tables call, or that are used in an object together with a
+-- Functions with a parameter that is a smallint or integer, or an array of these, VARIADIC, too, and
+-- none of the same name with a bigint in its place, that trigger functions of the tables call, or that are used in an object together with a
 -- column. A call is a name followed by a parenthesis in the text of a trigger function.
 -- Parameters: oid[], smallint[]
 :affected
@@ -7,12 +7,12 @@
     SELECT p.oid, p.proname FROM pg_proc p
     WHERE p.oid >= 16384 AND p.oid NOT IN (SELECT oid FROM of_extension WHERE class = 'pg_proc'::regclass)
         AND EXISTS (
-            SELECT FROM unnest(p.proargtypes) AS a(type) JOIN narrow_type t ON t.oid = a.type AND NOT t.list)
+            SELECT FROM unnest(p.proargtypes) AS a(type) JOIN narrow_type t ON t.oid = a.type)
         AND NOT EXISTS (
             SELECT FROM pg_proc o, unnest(p.proargtypes, o.proargtypes) AS a(type, other)
-            JOIN narrow_type t ON t.oid = a.type AND NOT t.list
+            JOIN narrow_type t ON t.oid = a.type
             WHERE o.proname = p.proname AND o.pronamespace = p.pronamespace AND o.pronargs = p.pronargs
-                AND a.other = 'bigint'::regtype)),
+                AND a.other = CASE WHEN t.list THEN 'bigint[]'::regtype ELSE 'bigint'::regtype END)),
 -- What is between two parentheses ends with the name of a function, or with anything else.
 call AS (
     SELECT c.oid, w.nth, pg_describe_object('pg_proc'::regclass, w.oid, 0) AS by

@@ -1,13 +1,13 @@
--- $1 and $2: the narrow columns. Those that are inherited from nowhere are roots; `top` is the
+-- The narrow columns with their names. Those that are inherited from nowhere are roots; `top` is the
 -- table of the root that a column is inherited from, `level` how many tables are above it. `same`
 -- and `filled` are the check constraints of the new column: it equals the old one, and is not null.
 -- `new_number` is null until it is there.
-WITH RECURSIVE narrow AS (
+:narrow
+, named AS (
     SELECT n.relation, n.number, n.nth, n.relation::regclass::text AS tab, c.relkind, c.relispartition,
         a.attname AS old, 'snowflake_new_' || CASE WHEN octet_length(a.attname) < 49 THEN a.attname
             ELSE md5(a.attname) END AS new, a.attinhcount = 0 AS root, a.attnotnull, up.*
-    FROM unnest($1, $2) WITH ORDINALITY AS n(relation, number, nth)
-    JOIN pg_class c ON c.oid = n.relation
+    FROM narrow n JOIN pg_class c ON c.oid = n.relation
     JOIN pg_attribute a ON a.attrelid = n.relation AND a.attnum = n.number,
     LATERAL (
         WITH RECURSIVE up(relation) AS (
@@ -22,4 +22,7 @@ WITH RECURSIVE narrow AS (
 wide AS (
     SELECT *, 'snowflake_same_' || substr(new, 15) AS same, 'snowflake_full_' || substr(new, 15) AS filled,
         (SELECT attnum FROM pg_attribute WHERE attrelid = relation AND attname = new) AS new_number
-    FROM narrow)
+    FROM named),
+on_new AS (
+    SELECT d.classid, d.objid, w.relation FROM wide w JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass
+        AND d.refobjid = w.relation AND d.refobjsubid = w.new_number)

@@ -139,17 +139,21 @@ void KeepSample(NodeBlock *node, HorizonBlock *horizon, int64_t id, const Moment
 
 // Keeps only a horizon above what was or may be reported: an older sample of the same one holds for
 // more snapshots, and what is in the black box must not be below what was reported before it.
-void SampleNode(NodeBlock *node, HorizonBlock *horizon) {
+// Returns whether only the limit holds the horizon back, which the keeper raises.
+bool SampleNode(NodeBlock *node, HorizonBlock *horizon) {
   Moment moment = {};
-  const int64_t id = Min(LookForSample(node, horizon, &moment), horizon->stored);
-  if (id <= horizon->highest) return;
+  const int64_t found = LookForSample(node, horizon, &moment), id = Min(found, horizon->stored);
+  const bool at_limit = found > id;
+  if (!at_limit) horizon->waits_us = 0;
+  if (id <= horizon->highest) return at_limit;
   if (BoxSlot *box = SlotOf(node)) KeepHorizonInBox(node, *horizon, id, box);
   KeepSample(node, horizon, id, moment);
+  return at_limit;
 }
 
-// Whether sessions have asked for the horizon lately.
+// Whether sessions have asked for the horizon lately, or wait for a higher limit.
 bool IsAskedFor(const HorizonBlock &horizon) {
-  return horizon.asked_us != 0 && SteadyUs() - horizon.asked_us < kAskedForUs;
+  return horizon.waits_us != 0 || (horizon.asked_us != 0 && SteadyUs() - horizon.asked_us < kAskedForUs);
 }
 
 // Samples of another extension's ids, or of another layout's, are dropped.
@@ -162,7 +166,7 @@ void DropForeignSamples(NodeBlock *node, HorizonBlock *horizon, Oid extension, c
   horizon->samples.count = 0;
   horizon->answered = horizon->highest = 0;
   horizon->holder = {};
-  horizon->stored = 0;
+  horizon->stored = horizon->waits_us = 0;
   if (BoxSlot *box = SlotOf(node)) EmptyHorizon(box);
 }
 
@@ -319,7 +323,7 @@ int64_t HighestNow(Oid fn_oid, const SnapshotData &snapshot) {
     nobody_asked = !IsAskedFor(*horizon);
     horizon->asked_us = now_us;
     DropForeignSamples(node, horizon, extension, layout);
-    if (now_us - horizon->taken_us >= kAskersSampleUs) SampleNode(node, horizon);
+    if (SampleNode(node, horizon) && horizon->waits_us == 0) horizon->waits_us = now_us;
   }
   // A snapshot from before a promotion does not have the transactions in progress in xip.
   const int64_t highest = snapshot.takenDuringRecovery ? 0 : HighestFor(node, horizon, seen);
@@ -360,15 +364,36 @@ int64_t SampleForAskers(NodeBlock *node) {
   return kKeeperSampleUs;
 }
 
+int64_t EndLife(NodeBlock *node) {
+  HorizonBlock *horizon = HorizonOf(node);
+  int64_t last_us = 0;
+  // Samples have read the clock under this lock.
+  LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
+  WithLock(node, LW_SHARED, [&] {
+    const Layout &layout = node->state.generator.layout;
+    if (layout.tick_us > 0) last_us = layout.UnixUsAt(LastTickOfLife(node->state));
+  });
+  const Layout &layout = horizon->layout;
+  if (last_us > 0 && layout.tick_us > 0)
+    horizon->stored = Min(horizon->stored, LowestId(layout, layout.TickAt(last_us) + 1));
+  LWLockRelease(&horizon->lock);
+  return last_us;
+}
+
 HorizonShown ShowHorizon(NodeBlock *node, Oid extension) {
   HorizonBlock *horizon = HorizonOf(node);
   MakeScratch();
   HorizonShown shown = {};
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
   if (horizon->extension == extension) {
-    const bool asked = horizon->asked_us != 0 || horizon->answered != 0;
-    if (asked && !RecoveryInProgress()) SampleNode(node, horizon);
-    shown = {NewestHorizon(*horizon), HighestKnown(*horizon), horizon->holder, horizon->layout};
+    shown.asked = horizon->asked_us != 0 || horizon->answered != 0;
+    if (shown.asked && !RecoveryInProgress()) SampleNode(node, horizon);
+    shown.horizon = NewestHorizon(*horizon);
+    shown.highest = horizon->highest;
+    shown.limit = HighestKnown(*horizon);
+    shown.holder = horizon->holder;
+    shown.waits_us = horizon->waits_us;
+    shown.layout = horizon->layout;
   }
   LWLockRelease(&horizon->lock);
   return shown;

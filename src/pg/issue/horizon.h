@@ -32,6 +32,11 @@ int64_t Horizon(Oid fn_oid);
 // microseconds the next is due; INT64_MAX: not before a session asks.
 int64_t SampleForAskers(NodeBlock *node);
 
+// Of a keeper that ends, when its node issues nothing any more: when the tick began that the next
+// life goes on after. No horizon above it is reported until there is another keeper. 0: this life
+// knows of none.
+int64_t EndLife(NodeBlock *node);
+
 // After a wrong clock was set right, takes back a horizon of the future. What lies before the
 // present stays reported: the new horizon is that of a sample taken now.
 struct HorizonReset {
@@ -41,11 +46,14 @@ struct HorizonReset {
 };
 HorizonReset ResetHorizon(Oid fn_oid);
 
-// What the view shows; horizon 0: no session has asked for it, or nothing is known yet.
+// What the view shows.
 struct HorizonShown {
-  int64_t horizon;
-  int64_t highest;  // that was reported, or may have been after a loss of the black box
+  bool asked;       // sessions have asked for it
+  int64_t horizon;  // 0: none is known yet
+  int64_t highest;  // that was sampled, so that it is or will be reported
+  int64_t limit;    // that was reported, or may have been after a loss of the black box
   FirstId holder;
+  int64_t waits_us;  // since when a call waits for the keeper; 0: none does
   Layout layout;
 };
 HorizonShown ShowHorizon(NodeBlock *node, Oid extension);

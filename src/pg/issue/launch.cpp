@@ -108,10 +108,26 @@ bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event) {
   return true;
 }
 
-int DetailOfSlots(const KeeperWait &wait) {
-  errhint("Raise max_worker_processes and restart the server; each database that issues ids takes one.");
-  return errdetail("All %d background workers (max_worker_processes) were in use for %.1f s.", max_worker_processes,
-                   Seconds(wait.waited_us));
+void CheckKeeper(const KeeperWait &wait, int sqlstate, const char *what) {
+  switch (wait.why) {
+    case NoLeaseReason::kRegistry: return;
+    case NoLeaseReason::kSingleUser:
+      ereport(ERROR, (errcode(sqlstate), errmsg("cannot issue %s in single-user mode", what),
+                      errdetail("A background worker makes the registry's requests, and single-user mode has none."),
+                      errhint("Start the server normally.")));
+    case NoLeaseReason::kBinaryUpgrade:
+      ereport(ERROR, (errcode(sqlstate), errmsg("cannot issue %s while pg_upgrade runs", what),
+                      errdetail("The registry's contents have yet to be copied to the new server, and must not change "
+                                "on the old one."),
+                      errhint("While pg_upgrade runs, disable the event trigger or other object that requests this in "
+                              "its sessions.")));
+    case NoLeaseReason::kKeeperSlots:
+      ereport(ERROR,
+              (errcode(sqlstate), errmsg("cannot issue %s without a keeper", what),
+               errdetail("All %d background workers (max_worker_processes) were in use for %.1f s.",
+                         max_worker_processes, Seconds(wait.waited_us)),
+               errhint("Raise max_worker_processes and restart the server; each database that issues ids takes one.")));
+  }
 }
 
 int DetailOfRegistry(const KeeperWait &wait, const RegistryError &error) {
@@ -178,7 +194,7 @@ const char *WhatToDoAbout(const RegistryError &error) {
   // libpq does not say with which SQLSTATE a server refuses a connection.
   if (ERRCODE_TO_CATEGORY(error.sqlstate) == ERRCODE_CONNECTION_EXCEPTION)
     return "Check that the registry's server runs, can be reached from here, and accepts this node's password or "
-           "certificate. The keeper goes on trying.";
+           "certificate, and that no login trigger there fails. The keeper goes on trying.";
   return "See the log of the registry's server. The keeper goes on trying.";
 }
 

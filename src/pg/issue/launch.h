@@ -48,8 +48,10 @@ struct KeeperWait {
 // Asks for a keeper, wakes it and waits. False if that is of no use, or start_timeout is over.
 bool WaitForKeeper(NodeBlock *node, KeeperWait *wait, uint32 event);
 
-// Details of errors of a call that waited in vain: no background worker, with a hint; the registry.
-int DetailOfSlots(const KeeperWait &wait);
+// After a wait in vain for `what`: an error of this SQLSTATE if there can be no keeper.
+void CheckKeeper(const KeeperWait &wait, int sqlstate, const char *what);
+
+// The detail if a keeper is there.
 int DetailOfRegistry(const KeeperWait &wait, const RegistryError &error);
 
 // The error of the keeper's newest request for leases or for ranges. If the keeper's own commit

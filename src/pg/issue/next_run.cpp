@@ -97,7 +97,8 @@ void OpenNextRun(NodeBlock *node, Oid extension, const OwnSlot &own, int32_t mos
     attempt->decision = TakeOrAsk(&node->state, kMostOfRun, terms);
     attempt->issued = g->last_tick >= g->lease.window_start;
     attempt->may_lead = MayLead(node->state);
-    attempt->new_worker = node->state.policy.new_worker;
+    // Also the one that an operator has asked for: GoBack().
+    attempt->new_worker = node->state.policy.new_worker || node->state.new_worker_wanted;
     if (attempt->decision.outcome != Outcome::kRun) return;
     const Run &taken = attempt->decision.run;
     if (slot != nullptr) StoreLastTick(slot, taken.tick);
@@ -154,20 +155,7 @@ void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_u
 }
 
 [[noreturn]] void ReportNoLease(const KeeperWait &wait, const RegistryError &error) {
-  if (wait.why == NoLeaseReason::kSingleUser)
-    ereport(ERROR, (errcode(kNoLease), errmsg("cannot issue ids in single-user mode"),
-                    errdetail("A background worker keeps the lease, and single-user mode has none."),
-                    errhint("Start the server normally.")));
-  if (wait.why == NoLeaseReason::kBinaryUpgrade)
-    ereport(ERROR,
-            (errcode(kNoLease), errmsg("cannot issue ids while pg_upgrade runs"),
-             errdetail("The registry's contents have yet to be copied to the new server, and must not change on the"
-                       " old one."),
-             errhint("While pg_upgrade runs, disable the event trigger or other object that requests ids in its"
-                     " sessions.")));
-  if (wait.why == NoLeaseReason::kKeeperSlots)
-    ereport(ERROR, (errcode(kNoLease), errmsg("cannot start the keeper that holds this database's worker id"),
-                    DetailOfSlots(wait)));
+  CheckKeeper(wait, kNoLease, "ids");
   // The registry's errors of the extension's own class are the caller's errors, too.
   const int code = error.sqlstate;
   const bool refused = error.message[0] != '\0' && (code == kAllLeased || code == kClockBehind || code == kTimeUsedUp);

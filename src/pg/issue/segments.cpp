@@ -104,7 +104,7 @@ inline bool TakeFrom(const SegmentUse *use, NumberAttempt *attempt) {
   });
 }
 
-// The same, also from the next range, and with the keeper's last answer.
+// Takes a number also from the next range, and with the keeper's last answer.
 bool TakeFromNext(SegmentUse *use, NumberAttempt *attempt) {
   const int64_t now_us = SteadyUs();
   SegmentSlot *slot = use->segment.slot;
@@ -129,19 +129,7 @@ void WakeKeeperOrAsk(NodeBlock *node) {
 }
 
 [[noreturn]] void ReportNoNumbers(const KeeperWait &wait, const char *segment, const RegistryError &error) {
-  if (wait.why == NoLeaseReason::kSingleUser)
-    ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers in single-user mode", segment),
-                    errdetail("A background worker acquires the ranges, and single-user mode has none."),
-                    errhint("Start the server normally.")));
-  if (wait.why == NoLeaseReason::kBinaryUpgrade)
-    ereport(ERROR, (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers while pg_upgrade runs", segment),
-                    errdetail("Numbers that the registry allocates now would be allocated again."),
-                    errhint("While pg_upgrade runs, disable the event trigger or other object that requests numbers "
-                            "in its sessions.")));
-  if (wait.why == NoLeaseReason::kKeeperSlots)
-    ereport(ERROR,
-            (errcode(kNoNumbers), errmsg("cannot start the keeper that acquires numbers of segment \"%s\"", segment),
-             DetailOfSlots(wait)));
+  CheckKeeper(wait, kNoNumbers, psprintf("numbers of segment \"%s\"", segment));
   ereport(ERROR,
           (errcode(kNoNumbers), errmsg("segment \"%s\" has no numbers left on this node", segment),
            DetailOfRegistry(wait, error),

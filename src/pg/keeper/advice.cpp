@@ -55,11 +55,10 @@ Advised LookForAdvice(const AcquireAnswer &answer) {
   if (advised.workers_free >= 0 && advised.workers_free * 10 < advised.workers) advised.advice |= kAdviceFewWorkers;
   // PostgreSQL starts one of its own, the launcher of logical replication: none is left.
   if (advised.databases + 1 >= max_worker_processes) advised.advice |= kAdviceFewKeepers;
-  if (keeping.target.in_clear) advised.advice |= kAdvicePassword;
   return advised;
 }
 
-// The same in a transaction of its own. False if it failed.
+// Looks for advice in a transaction of its own. False if that failed.
 bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
   MemoryContext caller = CurrentMemoryContext;
   ErrorData *volatile error = nullptr;
@@ -82,9 +81,9 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
   return error == nullptr;
 }
 
-constexpr uint32_t kEach[] = {kAdviceIds,        kAdviceNumbers,    kAdviceGuards,   kAdviceOwnRegistry,
-                              kAdviceFewWorkers, kAdviceFewKeepers, kAdvicePassword, kAdviceNoBox,
-                              kAdviceMaskKeys,   kAdviceDoubt,      kAdviceBehind,   kAdviceFuture};
+constexpr uint32_t kEach[] = {kAdviceIds,        kAdviceNumbers,    kAdviceGuards, kAdviceOwnRegistry,
+                              kAdviceFewWorkers, kAdviceFewKeepers, kAdviceNoBox,  kAdviceMaskKeys,
+                              kAdviceDoubt,      kAdviceBehind,     kAdviceFuture};
 
 // Whether the horizon is right if what the server knows is.
 bool IsPresent(const Advised &advised) {
@@ -107,10 +106,6 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
                        Long(advised.workers)),
               "When none are left, a node that starts gets SF004. snowflake_evict() frees those of dead nodes, and a "
               "layout with more worker bits has more."};
-    case kAdvicePassword:
-      return {"the registry's password is sent in clear text to any server that answers in its place and asks for it",
-              "Add sslmode=verify-full to snowflake.registry, or use a certificate. From version 16 on, libpq does not "
-              "send it in clear text, but this libpq is older."};
     case kAdviceIds: return advised.ids;
     case kAdviceNumbers: return advised.numbers;
     case kAdviceGuards:
@@ -144,6 +139,11 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
                                                           "is of %s.",
                                                           Time(advised.horizon_us)))};
     case kAdviceFuture:
+      if (advised.only_on_disk)
+        return {psprintf("the data directory has a horizon of the future, %s: the clock is wrong, or was, and after a "
+                         "crash rows with ids below it can be refused or missed",
+                         Time(advised.horizon_us)),
+                "When the clock is right, call snowflake_reset_horizon()."};
       return {
           psprintf(
               "the horizon is of the future, %s: the clock is wrong, or was, and rows with ids below the horizon are "

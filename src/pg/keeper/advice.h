@@ -21,6 +21,7 @@ struct Advised {
   bool holds;          // the node's clock holds a leap, ...
   bool rises;          // ... and the horizon goes on with it
   int64_t horizon_us;  // of a horizon that is of the future; 0: it is not
+  bool only_on_disk;   // nobody was or will be told this horizon, unless the server loses it
   Wording ids, numbers;
   const char *lost_guards;
 };

@@ -21,9 +21,22 @@ RegistrySeen LastSeen() {
   return seen;
 }
 
-[[noreturn]] void ReportRaise(Tick raised_tick, Tick now) {
-  ReportUnusable(
-      psprintf("It rules out all ticks up to %lld; the request was made at tick %lld.", Long(raised_tick), Long(now)));
+int64_t BelievedRaiseUs() {
+  return MostRaisedUs(settings.max_clock_skew_ms * kUsPerMs, ConfiguredPolicy().clock.max_bridge_us,
+                      keeping.registry->is_here);
+}
+
+[[noreturn]] void ReportRaise(const Layout &layout, Tick raised_tick, Tick now) {
+  const int64_t raised_us = layout.UnixUsAt(raised_tick), now_us = layout.UnixUsAt(now);
+  ereport(ERROR,
+          (errcode(kNoLease), errmsg("the registry rules out ids of the future"),
+           errdetail("It was raised to %s, %.1f s ahead of the request's time. This node believes %.1f s.",
+                     Time(raised_us), Seconds(Clamped(raised_us) - now_us), Seconds(BelievedRaiseUs())),
+           keeping.registry->is_here ? errhint("Check the clock, and who called snowflake_raise().")
+                                     : errhint("Check the clocks, and who called snowflake_raise() there. To accept it "
+                                               "all the same, set snowflake.max_clock_skew on this node to more than "
+                                               "that."),
+           BlameRegistry()));
 }
 
 [[noreturn]] void ReportEnded(Tick window_end) {
@@ -46,8 +59,8 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
     case AnswerFault::kTimeline: ReportOlderTimeline(answer.standing, LastSeen());
     case AnswerFault::kLayout:
       ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the layout was changed meanwhile"),
-                      errdetail("Here it is %s; in the registry it is %s.", DescribeLayout(layout),
-                                DescribeLayout(answer.layout)),
+                      errdetail("Here it is \"%s\"; in the registry it is \"%s\".", TextOfLayout(layout),
+                                TextOfLayout(answer.layout)),
                       BlameRegistry()));
     case AnswerFault::kLeaseId: ReportUnusable(psprintf("Its lease id is %lld.", Long(lease.lease_id)));
     case AnswerFault::kWorker:
@@ -57,7 +70,7 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
       ReportUnusable(psprintf("Its window is from tick %lld to %lld; the request was made at tick %lld for %.1f s.",
                               Long(lease.window_start), Long(lease.window_end), Long(request.now),
                               Seconds(request.duration_us)));
-    case AnswerFault::kRaised: ReportRaise(answer.standing.raised_tick, request.now);
+    case AnswerFault::kRaised: ReportRaise(layout, answer.standing.raised_tick, request.now);
     case AnswerFault::kEnded: ReportEnded(lease.window_end);
   }
 }
@@ -66,6 +79,27 @@ void CheckFault(AnswerFault fault, const AcquireAnswer &answer, const AcquireReq
 void ReadForRequest(NodeState *node, const ServerTime &time) {
   Read(node, time);
   if (keeping.registry->is_here) node->ask_by_wall = false;
+}
+
+// Before the first lease. A keeper that begins later finds a lease in place, or what the one before
+// it has stored.
+void GoOnAfterShutdown(Oid extension, const Layout &layout) {
+  if (keeping.goes_on) return;
+  const int64_t last_us = LocalLastTick(extension);
+  const ServerTime time = ReadTime();
+  bool far = false;
+  if (last_us != 0)
+    ChangeNode(keeping.node, [&] {
+      NodeState *node = &keeping.node->state;
+      far = !node->generator.open && !GoOnAfter(node, layout, layout.TickAt(last_us), time);
+    });
+  keeping.goes_on = true;
+  if (far)
+    ereport(LOG,
+            (errmsg("snowflake keeper: ids begin anew, because those of before the shutdown are of up to %s, %.1f s "
+                    "ahead of the clock",
+                    Time(last_us), Seconds(last_us - time.reading.wall_us)),
+             errdetail("That is more than snowflake.max_bridge and 10 s. Ids may be smaller than earlier ids.")));
 }
 
 void LogLease(const AcquireAsked &asked, const AcquireAnswer &answer, const TakenLease &taken) {
@@ -87,13 +121,14 @@ RegistryAnswer Acquire(int64_t duration_us) {
   pgstat_report_activity(STATE_RUNNING, "acquiring a worker id");
   NodeBlock *node = keeping.node;
   const Layout layout = LocalLayout(keeping.target.extension);
+  GoOnAfterShutdown(keeping.target.extension, layout);
   const Secret fresh = NewSecret();
   AcquireAsked asked = {};
   auto ask = [&] {
     const ServerTime time = ReadTime();
     ChangeNode(node, [&] {
       ReadForRequest(&node->state, time);
-      asked = AskForLease(&node->state, layout, duration_us, fresh);
+      asked = AskForLease(&node->state, layout, duration_us, fresh, BelievedRaiseUs());
     });
     asked.request.node = node->node_name;
     asked.request.datacenter = settings.datacenter;
@@ -145,16 +180,18 @@ RegistryAnswer Extend(int64_t duration_us) {
   ExtendAnswer answer = {};
   const bool extended = keeping.registry->extend(&keeping.target, AskBy<ExtendRequest>(&ask), &answer);
   const bool stopping = stop_requested;
+  const int64_t most_raised_us = BelievedRaiseUs();
   AnswerFault fault = AnswerFault::kNone;
   ChangeNode(node, [&] {
-    fault = extended ? TakeWindow(&node->state, request, answer, stopping)
+    fault = extended ? TakeWindow(&node->state, request, answer, most_raised_us, stopping)
                      : LoseLease(&node->state, request.lease_id, answer.standing);
     if (!extended || fault != AnswerFault::kNone) return;
     node->state.place = keeping.target.place;
     NoteWindow(node);
   });
   if (fault == AnswerFault::kTimeline) ReportOlderTimeline(answer.standing, LastSeen());
-  if (fault == AnswerFault::kRaised) ReportRaise(answer.standing.raised_tick, request.now);
+  if (fault == AnswerFault::kRaised)
+    ReportRaise(LocalLayout(keeping.target.extension), answer.standing.raised_tick, request.now);
   if (fault == AnswerFault::kEnded) ReportEnded(answer.window_end);
   if (fault != AnswerFault::kNone)
     ReportUnusable(psprintf("It moved the window's end to tick %lld; the request was made at tick %lld.",

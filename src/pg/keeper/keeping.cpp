@@ -26,7 +26,7 @@ void ReportOlderTimeline(const Standing &standing, const RegistrySeen &seen) {
   ereport(ERROR,
           (errcode(kNoLease), errmsg("the registry answers from an older timeline"), errdetail_internal("%s", detail),
            errhint("If an old primary has come back, stop it. If this server is to be the registry from now on, call"
-                   " snowflake_settle() in its database."),
+                   " snowflake_settle() in its database. If what this node has seen is false, restart this server."),
            BlameRegistry()));
 }
 
@@ -50,7 +50,7 @@ void ForgetAnswers() {
   Assert(IsHeldExclusively(node->lock));  // Requires: the node's lock.
   ForgetRegistry(&node->state);
   node->advice = 0;
-  node->registry_is_here = false;
+  node->registry_is_here = node->password_in_clear = false;
   node->error.message[0] = node->ranges_error.message[0] = '\0';
 }
 
@@ -87,7 +87,7 @@ void UseRegistry() {
   char *conninfo = known ? MemoryContextStrdup(TopMemoryContext, own_tables ? "" : settings.registry) : nullptr;
   if (target->conninfo != nullptr) pfree(target->conninfo);
   keeping.registry = own_tables ? &kLocalRegistry : &kRemoteRegistry;
-  *target = {keeping.node, target->extension, conninfo, {}, false, false, false};
+  *target = {keeping.node, target->extension, conninfo, {}, false, false};
 }
 
 bool Attach() {
@@ -113,14 +113,15 @@ bool Attach() {
 void NameNode() {
   char name[sizeof(NodeBlock::node_name)];
   if (settings.node_name[0] != '\0') {
-    CopyPresentable(name, sizeof(name), settings.node_name);
+    CopyPresentable(name, sizeof(name), settings.node_name, Alphabet::kName);
   } else {
     char host[128] = "localhost";
     gethostname(host, sizeof(host) - 1);
     // A primary and its standbys have one cluster_name, and are nodes of their own.
     CopyPresentable(name, sizeof(name),
                     psprintf("%s%s%s:%d/%s", cluster_name, cluster_name[0] != '\0' ? "@" : "", host, PostPortNumber,
-                             DatabaseName()));
+                             DatabaseName()),
+                    Alphabet::kName);
   }
   ChangeNode(keeping.node, [&] { memcpy(keeping.node->node_name, name, sizeof(name)); });
 }

@@ -7,22 +7,28 @@
 #include "pg/state/state_block.h"
 
 namespace snowflake {
+struct KeeperFailure {
+  KeeperAction action;  // kSleep: none
+  int sqlstate;
+  bool here;  // on this server
+};
+
+// At the end of an exchange, `target` has what it found, until the next one or UseRegistry().
 struct Keeping {
   NodeBlock *node;
   RegistryTarget target;
   const Registry *registry;
-  KeeperAction failed;  // what failed last and has not succeeded since; kSleep: nothing
-  int failed_sqlstate;  // ... and with what
-  bool failed_here;     // ... on this server
-  bool hung;            // the log has an exchange that hung, and not yet its cause
-  int64_t logged_us;    // when the log had the newest failure of this server's own, monotonic; 0: never
-  int64_t ranges_us;    // how long the last exchange for ranges took
-  bool ranges_failed;   // ... or that it had no answer
-  int ranges_from;      // the slot of the segment that is then asked for next
-  int64_t releasing;    // the lease whose release was asked for last
-  bool at_new_address;  // of the registry in use, which has not answered there yet
-  bool advised;         // of what an operator should know
-  bool slow;            // the last exchange took too long for windows to last
+  KeeperFailure failed;  // the last one, if nothing has succeeded since
+  bool hung;             // the log has an exchange that hung, and not yet its cause
+  int64_t logged_us;     // when the log had the newest failure of this server's own, monotonic; 0: never
+  int64_t ranges_us;     // how long the last exchange for ranges took
+  bool ranges_failed;    // ... or that it had no answer
+  int ranges_from;       // the slot of the segment that is then asked for next
+  int64_t releasing;     // the lease whose release was asked for last
+  bool at_new_address;   // of the registry in use, which has not answered there yet
+  bool advised;          // of what an operator should know
+  bool slow;             // the last exchange took too long for windows to last
+  bool goes_on;          // after the last tick of the shutdown before
 };
 extern Keeping keeping;  // of this process, a keeper
 

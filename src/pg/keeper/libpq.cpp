@@ -332,6 +332,13 @@ bool ReceiveRow(Remote *remote) {
   }
 }
 
+// Whether others may listen at this address, or answer there. A socket has none.
+bool IsOverNetwork(const char *address) {
+  const auto begins = [address](const char *with) { return strncmp(address, with, strlen(with)) == 0; };
+  return address != nullptr && address[0] != '\0' && !begins("127.") && !begins("::ffff:127.") &&
+         strcmp(address, "::1") != 0;
+}
+
 }  // namespace
 
 ConnectionString CheckConnectionString(const char *text) {
@@ -367,8 +374,7 @@ void RemoteOpen(Remote *remote, const char *conninfo, int64_t deadline_us) {
   if (!connected || PQsetnonblocking(connection, 1) != 0)
     ReportConnection(connection, "could not connect to the registry", failure);
   remote->silent = true;
-  const char *host = PQhost(connection);
-  remote->in_clear = host != nullptr && host[0] != '/' && PQconnectionUsedPassword(connection) != 0 &&
+  remote->in_clear = PQconnectionUsedPassword(connection) != 0 && IsOverNetwork(PQhostaddr(connection)) &&
                      !endpoint.guarded && !endpoint.knows_methods;
 }
 

@@ -29,7 +29,7 @@ struct Remote {
   bool silent;             // connected, and the newest call has no answer
   bool answered;           // a call has had its answer
   bool hangs;              // ... and the newest one has none in time
-  bool in_clear;           // a password was sent, and could go in clear to any host
+  bool in_clear;           // a password was sent, and would go in clear over the network to any host
   char warning[256];       // of the newest call
 };
 

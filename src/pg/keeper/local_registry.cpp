@@ -7,6 +7,7 @@
 #include "pg/keeper/blame.h"
 #include "pg/keeper/registry.h"
 #include "pg/registry/calls.h"
+#include "pg/registry/last_tick.h"
 #include "pg/registry/segments.h"
 #include "pg/registry/tables.h"
 #include "pg/settings.h"
@@ -50,11 +51,14 @@ bool AskHere(Oid extension, Need need, Ask ask) {
   return asked;
 }
 
-// With the wait for a lock, this is within the 3 s that a shutdown may take. InTransaction() ends
-// it.
-void Hurry() { enable_timeout_after(STATEMENT_TIMEOUT, 1500); }
+// InTransaction() ends it.
+void Hurry(int ms) { enable_timeout_after(STATEMENT_TIMEOUT, ms); }
 
-// The same, of the node's own requests.
+// With the wait for a lock, this is within the 3 s that a shutdown may take.
+constexpr int kReleaseMs = 1500;
+constexpr int kLastTickMs = 500;
+
+// Runs one of the node's own requests in a transaction, as AskHere() does.
 template <typename Ask>
 bool AskTarget(RegistryTarget *target, Ask ask) {
   target->place = {MyDatabaseId, target->extension, GetSessionUserId()};
@@ -81,7 +85,7 @@ bool ExtendHere(RegistryTarget *target, const Asking<ExtendRequest> &ask, Extend
 
 bool ReleaseHere(RegistryTarget *target, const ReleaseRequest &request, bool hurry, BeforeRelease before) {
   bool released = false;
-  if (hurry) Hurry();
+  if (hurry) Hurry(kReleaseMs);
   AskTarget(target, [&] {
     before(request.lease_id);
     released = ProtocolRelease(target->extension, By::kOwnNode, request);
@@ -90,7 +94,7 @@ bool ReleaseHere(RegistryTarget *target, const ReleaseRequest &request, bool hur
 }
 
 bool AcquireRangesHere(RegistryTarget *target, const RangesRequest &request, bool hurry, RangesAnswer *answer) {
-  if (hurry) Hurry();
+  if (hurry) Hurry(kReleaseMs);
   return AskTarget(target, [&] { ProtocolRanges(target->extension, request, answer); });
 }
 
@@ -119,6 +123,18 @@ bool ServerIsStopping() {
 
 void MarkCleanLocally(Oid extension) {
   if (ServerIsStopping()) AskHere(extension, kOptional, [&] { ProtocolMarkClean(extension); });
+}
+
+void KeepLastTickLocally(Oid extension, int64_t unix_us) {
+  Hurry(kLastTickMs);
+  if (!AskHere(extension, kOptional, [&] { KeepLastTick(extension, unix_us); }))
+    ereport(LOG, (errmsg("snowflake keeper: did not store the last tick, because the extension is being changed")));
+}
+
+int64_t LocalLastTick(Oid extension) {
+  int64_t unix_us = 0;
+  InTransaction([&] { unix_us = KeptLastTick(extension); });
+  return unix_us;
 }
 
 int64_t LocalWorkersFree(Oid extension, const Layout &layout) {

@@ -97,11 +97,12 @@ void RecordSuccess(KeeperAction action, int64_t took_us, int64_t duration_us) {
     ereport(LOG, (errmsg("snowflake keeper: follows snowflake.registry to another address of its registry")));
   }
   // A registry that takes a lease back, or has a range, may still be unable to assign a lease.
-  const bool mends = action != KeeperAction::kRelease || keeping.failed == KeeperAction::kRelease;
+  const bool mends = action != KeeperAction::kRelease || keeping.failed.action == KeeperAction::kRelease;
   // Whoever sees that the error is gone finds this in the log.
-  if (mends && keeping.failed != KeeperAction::kSleep && (!ranges || keeping.failed == KeeperAction::kRanges)) {
-    if (!keeping.failed_here) ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
-    keeping.failed = KeeperAction::kSleep;
+  if (mends && keeping.failed.action != KeeperAction::kSleep &&
+      (!ranges || keeping.failed.action == KeeperAction::kRanges)) {
+    if (!keeping.failed.here) ereport(LOG, (errmsg("snowflake keeper: the registry answers again")));
+    keeping.failed = {};
   }
   bool leased = false;
   WithLock(node, LW_EXCLUSIVE, [&] {
@@ -142,12 +143,10 @@ void RecordFailure(KeeperAction action, const ErrorData &failure) {
   // Logged once, not with every try; but an error may follow the request to ask again, and the cause
   // a request that hung.
   const bool hangs = !probe && keeping.target.hangs && sqlstate == ERRCODE_CONNECTION_FAILURE;
-  const bool known = keeping.failed != KeeperAction::kSleep && !keeping.failed_here &&
-                     (keeping.failed_sqlstate == sqlstate || keeping.failed_sqlstate != ERRCODE_OBJECT_IN_USE) &&
+  const bool known = keeping.failed.action != KeeperAction::kSleep && !keeping.failed.here &&
+                     (keeping.failed.sqlstate == sqlstate || keeping.failed.sqlstate != ERRCODE_OBJECT_IN_USE) &&
                      !(keeping.hung && names_blocker);
-  keeping.failed = action;
-  keeping.failed_sqlstate = sqlstate;
-  keeping.failed_here = error.own;
+  keeping.failed = {action, sqlstate, error.own};
   if (!known) keeping.hung = hangs;
   WithLock(keeping.node, LW_EXCLUSIVE, [&] {
     ++keeping.node->exchanges.failed;
@@ -186,7 +185,7 @@ void RecordOwnFailure(const ErrorData &failure, bool shown) {
 }
 
 void ForgetFailures() {
-  keeping.failed = KeeperAction::kSleep;
+  keeping.failed = {};
   WithLock(keeping.node, LW_EXCLUSIVE,
            [] { keeping.node->error.message[0] = keeping.node->ranges_error.message[0] = '\0'; });
 }

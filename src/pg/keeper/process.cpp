@@ -72,15 +72,15 @@ struct Process {
   size_t chore;         // under way in a round, kChoreCount: no round is
   int64_t round_us;     // when the newest round began
   int64_t next_round_us;
-  ErrorData *error;  // of the last step; the next one handles it
-  int failures;      // of this server's own, in a row
-  int64_t pause_until_us;
+  ErrorData *error;       // of the last step; the next one handles it
+  int failures;           // of this server's own, in a row up to the last step: a pause follows
   bool chore_failed;      // ... and nothing else
   bool renamed;           // the node's name may be another one
   bool reloads;           // the configuration is still to be read
   bool catalogs_changed;  // since they were last read
   bool gave_way;          // the exchange under way, to a command that wants the database
   bool looked_for_signs;  // of life before this start of the server
+  bool kept_last_tick;
   bool marked_clean;
   CounterSpeed counter;
 };
@@ -162,9 +162,10 @@ void LookSoon() { self.next_round_us = Min(self.next_round_us, self.round_us + k
 // Whether a wait for a registry must end.
 bool GiveWay() {
   static int64_t asked_us = 0;
+  if (self.phase == Phase::kEnds) return false;
   SampleForAskers(keeping.node);
   bool locked = false;
-  if (self.phase == Phase::kEnds || MonotonicUs() - asked_us < kGiveWayUs) return false;
+  if (MonotonicUs() - asked_us < kGiveWayUs) return false;
   asked_us = MonotonicUs();
   if (!DatabaseIsWanted(&locked)) return false;
   self.gave_way = true;
@@ -229,6 +230,7 @@ void LookAtExtension() {
     // It issues no ids until somebody requests one from the next extension.
     ForgetIssuer(MyDatabaseId);
     ChangeNode(keeping.node, [] { ForgetExtension(&keeping.node->state); });
+    keeping.goes_on = false;  // the tables may be another one's
     Leave("the extension is gone");
   }
 }
@@ -288,8 +290,7 @@ RegistryAnswer Act(const KeeperStep &step) {
     case KeeperAction::kExtend: return Extend(step.duration_us);
     case KeeperAction::kRanges: return ExchangeRanges(leaving);
     case KeeperAction::kRelease: return Release(step.retired, leaving);
-    case KeeperAction::kProbe: return Probe();
-    default: MarkCleanLocally(keeping.target.extension); return RegistryAnswer::kDone;
+    default: return Probe();
   }
 }
 
@@ -299,15 +300,15 @@ void NoteExchange(int64_t asked_us) {
 }
 
 // The protocol's tables may have triggers of others, which may not end by themselves.
-RegistryAnswer ActInTime(const KeeperStep &step) {
+template <typename Exchange>
+void InTime(Exchange exchange) {
   registry_failed = self.gave_way = false;
   NoteExchange(SteadyUs());
   enable_timeout_every(self.leave_timeout, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), kLeaveCheckMs),
                        kLeaveCheckMs);
-  const RegistryAnswer answer = Act(step);
+  exchange();
   disable_timeout(self.leave_timeout, false);
   NoteExchange(0);
-  return answer;
 }
 
 // How fast the processor's counter is; 0: not known, or no process is to go by it.
@@ -372,12 +373,13 @@ void GoOnWithOther() {
 }
 
 // An acquire brought no other worker id, although the clock is behind: ids go on, ahead of it.
-void GoOn() {
+void StayWithWorker() {
   ChangeNode(keeping.node, [] { KeepPresentWorker(&keeping.node->state); });
 }
 
 void Perform(const KeeperStep &step, int64_t now_us) {
-  const RegistryAnswer answer = ActInTime(step);
+  RegistryAnswer answer = {};
+  InTime([&] { answer = Act(step); });
   const bool gone = answer == RegistryAnswer::kGone;
   if (gone) LookAtCatalogs();
   // A lease that is gone is not asked about again. Without the extension nothing is to be asked.
@@ -387,7 +389,7 @@ void Perform(const KeeperStep &step, int64_t now_us) {
                                 : answer == RegistryAnswer::kNothingBetter ? KeeperOutcome::kAnswered
                                                                            : KeeperOutcome::kDone;
   self.keeper.Done(step.action, outcome, MonotonicUs(), Spread());
-  if (step.action == KeeperAction::kAcquire && answer != RegistryAnswer::kDone) GoOn();
+  if (step.action == KeeperAction::kAcquire && answer != RegistryAnswer::kDone) StayWithWorker();
   if (answer == RegistryAnswer::kBusy) {
     ErrorData busy = {};
     busy.sqlerrcode = ERRCODE_OBJECT_IN_USE;
@@ -401,6 +403,17 @@ void Perform(const KeeperStep &step, int64_t now_us) {
   const bool another = answer == RegistryAnswer::kAnother;
   Enter(another ? Phase::kMoves : Phase::kKeeps);
   if (another) ereport(LOG, (errmsg("snowflake keeper: follows snowflake.registry to another registry")));
+}
+
+// When nothing is issued any more, and before the releases, which may take until the end. It is not
+// repeated after an error. What a life without a lease knows may be less than what is stored.
+void KeepLastTickOnce() {
+  if (self.kept_last_tick || !OidIsValid(keeping.target.extension) || RecoveryInProgress()) return;
+  self.kept_last_tick = true;
+  bool leased = false;
+  WithLock(keeping.node, LW_SHARED, [&] { leased = keeping.node->state.generator.lease.lease_id != 0; });
+  const int64_t last_us = leased || keeping.goes_on ? EndLife(keeping.node) : 0;
+  if (last_us > 0) InTime([&] { KeepLastTickLocally(keeping.target.extension, last_us); });
 }
 
 // Before the keeper ends in good order. A database that issued no id in more than a day gets no
@@ -425,7 +438,21 @@ void MarkCleanOnce() {
   if (!stop_requested || self.marked_clean || !OidIsValid(keeping.target.extension)) return;
   if (!keeping.registry->is_here && !keeping.node->serves) return;
   self.marked_clean = true;
-  if (!RecoveryInProgress()) ActInTime({KeeperAction::kExit, 0, 0, 0});
+  if (!RecoveryInProgress()) InTime([] { MarkCleanLocally(keeping.target.extension); });
+}
+
+// What may hold something together when a step acts. What a registry is asked with is in `keeping`,
+// what is to be done in `self`; a step may fail between two changes, except where this says so.
+void CheckState() {
+  Assert(self.error == nullptr);
+  // The setting names the registry in use, whose address is known. Otherwise it is probed.
+  Assert(self.phase != Phase::kKeeps || (self.wanted == keeping.node->registry && keeping.target.conninfo != nullptr &&
+                                         keeping.registry->is_here == (self.wanted == HashOfOwnTables())));
+  // At the end nothing is looked at any more, and the time is limited.
+  Assert(self.phase != Phase::kEnds || (self.chore == kChoreCount && leave_since_us != 0));
+  // Neither an error nor what an exchange found outlives what it is about.
+  Assert(keeping.failed.action != KeeperAction::kSleep || keeping.failed.sqlstate == 0);
+  Assert(!keeping.target.leads_here || OidIsValid(keeping.target.place.database));
 }
 
 // One step; false when the keeper is done.
@@ -447,6 +474,8 @@ bool Step() {
   }
   if (self.phase != Phase::kEnds) FollowSetting();
   if (IsLeaving()) CloseGenerator();
+  if (self.phase == Phase::kEnds) KeepLastTickOnce();
+  CheckState();
 
   const int64_t now_us = MonotonicUs();
   const KeeperView view = Observe();
@@ -457,8 +486,8 @@ bool Step() {
   }
   LookForSigns();
   TellClockEvents();
-  const int64_t sample_in_us = SampleForAskers(keeping.node);
-  const bool sampling = self.phase != Phase::kEnds && sample_in_us < PG_INT64_MAX;
+  // At the end no horizon rises: EndLife().
+  const int64_t sample_in_us = self.phase == Phase::kEnds ? PG_INT64_MAX : SampleForAskers(keeping.node);
   KeeperStep step = self.keeper.Next(view, now_us);
   // Without a look at the catalogs nobody knows whose lease it is.
   if (!IsLeaving() && !OidIsValid(keeping.target.extension)) step = {KeeperAction::kSleep, self.next_round_us, 0, 0};
@@ -474,7 +503,8 @@ bool Step() {
       MarkCleanOnce();
       return false;
     case KeeperAction::kSleep:
-      Sleep(Min(Min(step.until_us, self.next_round_us), sampling ? now_us + sample_in_us : PG_INT64_MAX));
+      Sleep(Min(Min(step.until_us, self.next_round_us),
+                sample_in_us < PG_INT64_MAX ? now_us + sample_in_us : PG_INT64_MAX));
       return true;
     default: Perform(step, now_us); return true;
   }
@@ -510,8 +540,10 @@ void KeepError(bool handling) {
     const KeeperOutcome outcome = IsAnswer(*self.error) ? KeeperOutcome::kAnswered : KeeperOutcome::kFailed;
     self.keeper.Done(self.action, outcome, MonotonicUs(), Spread());
   } else {
-    self.pause_until_us = MonotonicUs() + PauseUs(++self.failures, true);
+    ++self.failures;
+    return;
   }
+  self.failures = 0;
 }
 
 // Is a step of its own. If it fails, the error is not known to anybody, but steps go on.
@@ -528,7 +560,7 @@ void HandleError() {
   // A release is refused for its last tick, whatever the clock shows.
   if (error->sqlerrcode == kClockBehind && action != KeeperAction::kRelease)
     ChangeNode(keeping.node, [] { RefusedForSkew(&keeping.node->state); });
-  if (action == KeeperAction::kAcquire || action == KeeperAction::kProbe) GoOn();
+  if (action == KeeperAction::kAcquire || action == KeeperAction::kProbe) StayWithWorker();
   if (action == KeeperAction::kAcquire && IsAnswer(*error)) return;
   // A shutdown, or a command that wants the database, canceled it: that is no failure of the
   // registry.
@@ -562,8 +594,7 @@ bool ProtectedStep() {
 
 // Where nothing can fail. A signal ends it.
 void Pause() {
-  const int64_t left_us = self.pause_until_us - MonotonicUs();
-  if (left_us > 0) pg_usleep(static_cast<long>(left_us));
+  if (self.failures > 0) pg_usleep(static_cast<long>(PauseUs(self.failures, true)));
 }
 
 }  // namespace

@@ -24,7 +24,6 @@ struct RegistryTarget {
   // What the newest exchange found.
   RegistryPlace place;
   bool leads_here;  // a connection leads to this database
-  bool in_clear;    // a password may go in clear to any host that answers
   bool hangs;       // the server answered, but not the exchange's last statement
 };
 
@@ -74,6 +73,11 @@ bool ServerIsStopping();
 
 // If the server ends: where its own registry goes on, nothing that it committed can be missing.
 void MarkCleanLocally(Oid extension);
+
+// The last tick of a shutdown (registry/last_tick.h). It is stored within 0.5 s, or that is an
+// ERROR; not while somebody changes the extension.
+void KeepLastTickLocally(Oid extension, int64_t unix_us);
+int64_t LocalLastTick(Oid extension);
 
 // How many worker ids of this node's datacenter are free in the registry here; below 0: it is being
 // changed.

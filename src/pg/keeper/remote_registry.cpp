@@ -140,6 +140,21 @@ void LookUp(Session *session, RegistryTarget *target) {
     WithLock(target->node, LW_EXCLUSIVE, [&] { target->node->registry_is_here = target->leads_here; });
 }
 
+// A property of the setting and of this libpq, not an event: logged once, and shown as a metric.
+void NotePassword(NodeBlock *node, bool in_clear) {
+  bool before = false;
+  WithLock(node, LW_EXCLUSIVE, [&] {
+    before = node->password_in_clear;
+    node->password_in_clear = in_clear;
+  });
+  if (in_clear && !before)
+    ereport(WARNING,
+            (errmsg("snowflake keeper: the registry's password is sent in clear text to any server that answers in "
+                    "its place and asks for it"),
+             errhint("Add sslmode=verify-full to snowflake.registry, or use a certificate. From version 16 on, libpq "
+                     "does not send it in clear text, but this libpq is older.")));
+}
+
 // Runs `talk` on a connection of its own, and returns what it returns.
 template <typename Talk>
 bool WithRegistry(RegistryTarget *target, bool hurry, Talk talk) {
@@ -149,7 +164,7 @@ bool WithRegistry(RegistryTarget *target, bool hurry, Talk talk) {
   PG_TRY();
   {
     RemoteOpen(&session.remote, target->conninfo, MonotonicUs() + (hurry ? kHurryUs : kExchangeUs));
-    target->in_clear = session.remote.in_clear;
+    if (target->node != nullptr) NotePassword(target->node, session.remote.in_clear);
     LookUp(&session, target);
     done = talk(&session);
   }
@@ -178,15 +193,19 @@ const char *NameText(const Remote &remote, const char *name, size_t size) {
   return text;
 }
 
+// The registry may be of a later version, and know words that this one does not.
 Layout LayoutFrom(RemoteRow *row) {
-  Datum values[kLayoutColumnCount];
-  for (int i = 0; i < kLayoutColumnCount; ++i) {
-    const Oid type = kLayoutColumns[i].type;
-    values[i] = type == INT8OID   ? Int64GetDatum(row->ReadInt8())
-                : type == INT4OID ? Int32GetDatum(row->ReadInt4())
-                                  : BoolGetDatum(row->ReadBool());
+  const char *text = row->ReadString();
+  const DefinitionReading reading = ReadDefinition(text);
+  if (reading.fault != DefinitionFault::kNone || !reading.definition.IsPlain()) {
+    char shown[kMaxDefinition];
+    CopyPresentable(shown, sizeof(shown), text);
+    ereport(ERROR,
+            (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+             errmsg("the registry has a layout that this version does not know"), errdetail("It is \"%s\".", shown),
+             errhint("Use the registry's version of the library here."), BlameRegistry()));
   }
-  return LayoutFromDatums(values);
+  return reading.definition.layout;
 }
 
 constexpr const char *kStandingColumns = "system_identifier, timeline, raised_tick, settle_called_us";
@@ -203,8 +222,8 @@ bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer
                                 Int8Text(request.seen_lease_id),
                                 request.start_before == kAnyStart ? nullptr : Int8Text(request.start_before),
                                 BoolText(request.leapt)};
-  const char *columns = psprintf("lease_id, worker_id, window_start, window_end, %s, %s, workers_free",
-                                 kLayoutColumnList, kStandingColumns);
+  const char *columns =
+      psprintf("lease_id, worker_id, window_start, window_end, layout, %s, workers_free", kStandingColumns);
   RemoteRow row = CallFunction(session, kAcquire, columns, values);
   if (row.PassNull()) return false;
   answer->lease = {row.ReadInt8(), {}, row.ReadInt4(), row.ReadInt8(), row.ReadInt8()};
@@ -216,13 +235,13 @@ bool AcquireLease(Session *session, const AcquireRequest &request, AcquireAnswer
 
 // Ticks of another layout would only look like a clock that is off.
 void CheckLayoutThere(Session *session, const Layout &layout) {
-  RemoteRow row = CallFunction(session, kGetLayout, kLayoutColumnList, nullptr);
+  RemoteRow row = CallFunction(session, kGetLayout, "answer", nullptr);
   const Layout theirs = LayoutFrom(&row);
   if (theirs != layout)
     ereport(ERROR,
             (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("the registry has another layout"),
-             errdetail("This database's layout has %s; the registry's has %s.", DescribeLayout(layout),
-                       DescribeLayout(theirs)),
+             errdetail("This database's layout is \"%s\"; the registry's is \"%s\".", TextOfLayout(layout),
+                       TextOfLayout(theirs)),
              errhint("Set the registry's layout here with snowflake_set_layout(), before the first id is issued."),
              BlameRegistry()));
 }
@@ -305,7 +324,7 @@ bool AskForRanges(Session *session, const RangesRequest &request, bool secret, R
     *of = {row.ReadInt8(), {row.ReadInt8(), row.ReadInt8()}, {}};
     // A name that does not fit our encoding is changed: it names no role here.
     CopyPresentable(of->usage_role, sizeof(of->usage_role), row.ReadName(), alphabet);
-    // The same in each row.
+    // Each row repeats the standing.
     answer->standing = {row.ReadInt8(), row.ReadInt8(), kNoWatermark, row.ReadInt8()};
     CopyPresentable(answer->known, sizeof(answer->known), row.ReadString(), alphabet);
   }

@@ -26,7 +26,7 @@ void CheckCall(const char *function);
 // Begins a call that commits durably: CheckCall(), the tables, and the registry's lock.
 Tables BeginCall(const char *function, Oid extension, LOCKMODE mode = ShareUpdateExclusiveLock);
 
-// The same for an operator's, whose transaction must not be prepared (0A000).
+// Begins an operator's call likewise; its transaction must not be prepared (0A000).
 Tables BeginOperatorsCall(const char *function, Oid extension, LOCKMODE tables_mode = RowShareLock);
 
 // Called after the answer to a node of another server: what the keeper does then is unknown here.

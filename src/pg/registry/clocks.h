@@ -18,9 +18,10 @@ int64_t SkewUs();
 // If it does not judge clocks, a registry bounds nothing by them.
 bool JudgesClocks(By by);
 
+// Whether the registry accepts the clock of a node that acquires, or whose clock leapt.
 bool IsAccepted(By by, const Layout &layout, const Origin &origin, Tick now, bool leapt);
 
-// The same of a node that extends its lease and has followed its clock.
+// Whether it accepts the clock of a node that extends its lease and has followed its clock.
 bool IsAcceptedHolder(const Layout &layout, const Origin &origin, Tick now, Tick window_start, Tick window_end,
                       int64_t duration_us);
 

@@ -2,6 +2,7 @@
 #include "core/generator.h"
 #include "pg/database_layout.h"
 #include "pg/extension.h"
+#include "pg/presentable.h"
 #include "pg/registry/calls.h"
 #include "pg/registry/protocol.h"
 #include "pg/registry/secrets.h"
@@ -42,14 +43,16 @@ int64_t AllowedUs(const Interval *duration) {
 
 Oid ExtensionOfCall(FunctionCallInfo fcinfo) { return ExtensionOfFunction(fcinfo->flinfo->fn_oid); }
 
-// The first argument: a node's name, within bounds (22023).
+// The first argument: a node's name, within bounds (22023), as everybody can read it.
 const char *NodeName(FunctionCallInfo fcinfo) {
   const text *name = PG_GETARG_TEXT_PP(0);
   if (VARSIZE_ANY_EXHDR(name) > kMaxNodeName)
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("node name is too long"),
                     errdetail("It has %lld bytes; %d are allowed.", Long(VARSIZE_ANY_EXHDR(name)), kMaxNodeName),
                     errhint("Set a shorter snowflake.node_name.")));
-  return text_to_cstring(name);
+  char *shown = static_cast<char *>(palloc(kMaxNodeName + 1));
+  CopyPresentable(shown, kMaxNodeName + 1, text_to_cstring(name), Alphabet::kName);
+  return shown;
 }
 
 // Of snowflake_segment_ranges(): its arguments are arrays, an element for each segment.
@@ -113,12 +116,11 @@ SNOWFLAKE_FUNCTION(snowflake_lease_acquire) {
   ExpectCommit();
   if (!acquired) PG_RETURN_NULL();
   const Lease &lease = answer.lease;
-  Datum values[5 + kLayoutColumnCount + kStandingColumnCount] = {
-      Int64GetDatum(lease.lease_id), Int32GetDatum(lease.worker), Int64GetDatum(lease.window_start),
-      Int64GetDatum(lease.window_end)};
-  LayoutToDatums(answer.layout, &values[4]);
-  StandingToDatums(answer.standing, &values[4 + kLayoutColumnCount]);
-  values[4 + kLayoutColumnCount + kStandingColumnCount] = Int64GetDatum(answer.workers_free);
+  Datum values[6 + kStandingColumnCount] = {Int64GetDatum(lease.lease_id), Int32GetDatum(lease.worker),
+                                            Int64GetDatum(lease.window_start), Int64GetDatum(lease.window_end),
+                                            CStringGetTextDatum(TextOfLayout(answer.layout))};
+  StandingToDatums(answer.standing, &values[5]);
+  values[5 + kStandingColumnCount] = Int64GetDatum(answer.workers_free);
   return RowOf(fcinfo, values);
 }
 
@@ -221,9 +223,11 @@ SNOWFLAKE_FUNCTION(snowflake_settle) {
 }
 
 // The lock conflicts with what each call of the protocol takes first, in the same order: neither
-// ends the other as a deadlock. Readers go on.
+// ends the other as a deadlock. Readers go on. The extension's script may run in any transaction.
 SNOWFLAKE_FUNCTION(snowflake_make_guards) {
-  const Tables tables = BeginOperatorsCall("snowflake_make_guards", ExtensionOfCall(fcinfo), ExclusiveLock);
+  const Oid extension = ExtensionOfCall(fcinfo);
+  const Tables tables = RunsScriptOf(extension) ? FindTables(extension, ExclusiveLock)
+                                                : BeginOperatorsCall("snowflake_make_guards", extension, ExclusiveLock);
   PG_RETURN_INT32(MakeGuards(tables.extension, tables.schema));
 }
 

@@ -59,7 +59,7 @@ bool TakeFirstLayout(const TriggerData *trigger) {
   SysScanDesc scan = systable_beginscan(trigger->tg_relation, InvalidOid, false, nullptr, 0, nullptr);
   const bool empty = !HeapTupleIsValid(systable_getnext(scan));
   systable_endscan(scan);
-  if (!empty || !IsSoundLayout(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation))) return false;
+  if (!empty || !IsRowToIssueBy(trigger->tg_trigtuple, RelationGetDescr(trigger->tg_relation))) return false;
   CacheInvalidateRelcacheByRelid(RelationGetRelid(trigger->tg_relation));
   return true;
 }
@@ -114,10 +114,14 @@ HeapTuple Before(const TriggerData *trigger, Oid extension) {
                                   "session_replication_role is replica here.")));
     return nullptr;
   }
+  if (Is(table, "snowflake_layout") && !remove) CheckLayoutRow(result, RelationGetDescr(table));
   if (Is(table, "snowflake_layout") || FiredByProtocol()) return result;
   if (Is(table, "snowflake_origin"))
     RefuseChange("cannot write to snowflake_origin by hand", "It records whether the registry has lost commits.",
                  "Use snowflake_settle(reason) or snowflake_settled().");
+  if (Is(table, "snowflake_last_tick"))
+    RefuseChange("cannot write to snowflake_last_tick by hand", "It keeps ids in order over restarts and upgrades.",
+                 "To make later ids larger, use snowflake_raise(id).");
   if (Is(table, "snowflake_registry") && insert)
     RefuseChange("cannot insert a lease of snowflake by hand",
                  "Only the registry's own functions can determine which worker id is free, and from which tick on.",

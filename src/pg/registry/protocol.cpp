@@ -35,15 +35,10 @@ bool FindLayout(const Tables &tables) {
 }
 
 void WriteLayout(const Tables &tables, const Layout &layout, bool replace) {
-  Datum values[kLayoutColumnCount];
-  Oid types[kLayoutColumnCount];
-  LayoutToDatums(layout, values);
-  for (int i = 0; i < kLayoutColumnCount; ++i) types[i] = kLayoutColumns[i].type;
-  ExecuteWith(tables,
-              psprintf(replace ? "UPDATE snowflake_layout SET (%s) = ($1, $2, $3, $4, $5, $6, $7)"
-                               : "INSERT INTO snowflake_layout (%s) VALUES ($1, $2, $3, $4, $5, $6, $7)",
-                       kLayoutColumnList),
-              kLayoutColumnCount, types, values);
+  Execute(
+      tables,
+      replace ? "UPDATE snowflake_layout SET definition = $1" : "INSERT INTO snowflake_layout (definition) VALUES ($1)",
+      TextValue(TextOfLayout(layout)));
   CheckWritten("snowflake_layout");
   CommandCounterIncrement();
 }
@@ -52,7 +47,7 @@ void WriteLayout(const Tables &tables, const Layout &layout, bool replace) {
 Layout EnsureLayout(const Tables &tables) {
   if (!FindLayout(tables)) WriteLayout(tables, kDefaultLayout, false);
   const Layout layout = ReadLayout(tables.layout);
-  CheckLayout(layout, true);
+  CheckIssuable(layout);
   return layout;
 }
 
@@ -598,7 +593,8 @@ void ProtocolSetLayout(Oid extension, const Layout &layout) {
   LockRegistry(tables);
   AsOwner(tables, [&] {
     const bool there = FindLayout(tables);
-    if (there && ReadLayout(tables.layout) == layout) return;
+    Layout stored;
+    if (there && ReadLayoutQuietly(tables.layout, &stored) && stored == layout) return;
     WriteLayout(tables, layout, there);
   });
 }

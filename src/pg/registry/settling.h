@@ -25,8 +25,8 @@ struct Notice {
 // records both and the longest duration. Returns the record.
 Origin DetectLoss(const Tables &tables, const Layout &layout, const Notice &notice);
 
-// The same under the registry's lock. Updates and records `origin`. Returns whether that is to be
-// committed even if nothing can be assigned.
+// What DetectLoss() does under the registry's lock: updates and records `origin`. Returns whether
+// that is to be committed even if nothing can be assigned.
 bool DetectLossLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin);
 
 // A node named something that this registry never assigned, so commits are lost. A loss counts only

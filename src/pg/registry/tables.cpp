@@ -25,7 +25,8 @@ struct MadeTable {
 constexpr MadeTable kMadeTables[] = {
     {"snowflake_registry", &Tables::registry}, {"snowflake_watermark", &Tables::watermark},
     {"snowflake_layout", &Tables::layout},     {"snowflake_origin", &Tables::origin},
-    {"snowflake_segment", &Tables::segment},   {"snowflake_segment_range", &Tables::range}};
+    {"snowflake_segment", &Tables::segment},   {"snowflake_segment_range", &Tables::range},
+    {"snowflake_last_tick", &Tables::last_tick}};
 
 [[noreturn]] void ReportNoGuard(const char *table) {
   ereport(

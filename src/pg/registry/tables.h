@@ -18,14 +18,14 @@
 #include "pg/spi.h"
 
 namespace snowflake {
-// The six tables of one extension.
+// The seven tables of one extension.
 struct Tables {
   Oid extension;
   Oid schema;
   const char *schema_sql;  // its name, quoted
   Oid guard;               // the function of their triggers
   Oid owner;
-  Oid registry, watermark, layout, origin, segment, range;
+  Oid registry, watermark, layout, origin, segment, range, last_tick;
 };
 
 // Locks the extension's tables and the sequence in the order in which a drop does. Neither ends the
@@ -72,7 +72,7 @@ void AsOwner(const Tables &tables, Body body) {
   LeaveSecurityContext(outer);
 }
 
-// The same, and returns what `body` returns.
+// As AsOwner(), and returns what `body` returns.
 template <typename Body>
 auto ResultAsOwner(const Tables &tables, Body body) {
   decltype(body()) result = {};
@@ -104,7 +104,7 @@ inline bool BoolResult(int64_t row, int column) { return DatumGetBool(Result(row
 // After a statement that writes one row of this table. Error: 55000 if a trigger swallowed it.
 void CheckWritten(const char *table);
 
-// The same for a number that must not fall, the statement's first result. Error: 55000 if it is
+// Also checks a number that must not fall, the statement's first result. Error: 55000 if it is
 // below `least`, because a trigger returned the old row.
 void CheckWritten(const char *table, int64_t least);
 

@@ -6,6 +6,7 @@
 
 extern "C" {
 #include "catalog/pg_event_trigger.h"
+#include "commands/comment.h"
 #include "commands/defrem.h"
 #include "commands/event_trigger.h"
 #include "commands/trigger.h"
@@ -26,37 +27,43 @@ struct GuardKind {
   Guard bit;
   const char *name, *function;
   int16 level, timing, events;
+  const char *comment;
 
   int16 type() const { return static_cast<int16>(level | timing | events); }
-  // UPDATE OF keeps columns from ALTER TABLE. In a guard of rows, it would be a condition.
+  // PostgreSQL does not let ALTER TABLE change the type, and by USING the values, of a column that
+  // UPDATE OF names. In a guard of rows, it would be a condition.
   bool has_columns() const { return bit == kTableGuard; }
 };
 constexpr int16 kWrites = TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE;
 constexpr GuardKind kGuardKinds[] = {
-    {kRowGuard, "snowflake_guard", "snowflake_guard", TRIGGER_TYPE_ROW, TRIGGER_TYPE_BEFORE, kWrites},
-    {kAfterGuard, "snowflake_guard_after", "snowflake_guard", TRIGGER_TYPE_ROW, TRIGGER_TYPE_AFTER,
-     TRIGGER_TYPE_UPDATE},
+    {kRowGuard, "snowflake_guard", "snowflake_guard", TRIGGER_TYPE_ROW, TRIGGER_TYPE_BEFORE, kWrites,
+     "Writes that bypass the protocol are refused, or discarded"},
+    {kAfterGuard, "snowflake_guard_after", "snowflake_guard", TRIGGER_TYPE_ROW, TRIGGER_TYPE_AFTER, TRIGGER_TYPE_UPDATE,
+     "What must not fall or change is checked as it is stored"},
     {kTableGuard, "snowflake_guard_table", "snowflake_guard", TRIGGER_TYPE_STATEMENT, TRIGGER_TYPE_BEFORE,
-     TRIGGER_TYPE_TRUNCATE | TRIGGER_TYPE_UPDATE},
+     TRIGGER_TYPE_TRUNCATE | TRIGGER_TYPE_UPDATE, "TRUNCATE is refused, and so is a change of a column's type"},
     {kLayoutGuard, "snowflake_layout_changed", "snowflake_layout_changed", TRIGGER_TYPE_STATEMENT, TRIGGER_TYPE_AFTER,
-     kWrites | TRIGGER_TYPE_TRUNCATE}};
+     kWrites | TRIGGER_TYPE_TRUNCATE, "The layout does not change once a lease was acquired"}};
 
 struct GuardedTable {
   const char *name;
   uint8 guards;
-  AttrNumber columns;  // that the install script of 1.0 makes
+  AttrNumber columns;  // that it has in every version, so in 1.0
 };
 constexpr GuardedTable kGuardedTables[] = {{"snowflake_registry", kRowGuard | kTableGuard | kAfterGuard, 9},
                                            {"snowflake_watermark", kRowGuard | kTableGuard | kAfterGuard, 3},
-                                           {"snowflake_layout", kRowGuard | kLayoutGuard, 8},
+                                           {"snowflake_layout", kRowGuard | kLayoutGuard, 0},
                                            {"snowflake_origin", kRowGuard | kTableGuard, 25},
                                            {"snowflake_segment", kRowGuard | kTableGuard | kAfterGuard, 14},
-                                           {"snowflake_segment_range", kRowGuard | kTableGuard, 9}};
+                                           {"snowflake_segment_range", kRowGuard | kTableGuard, 9},
+                                           {"snowflake_last_tick", kRowGuard | kTableGuard, 2}};
 
-// Whether UPDATE OF names the columns that the extension made; others are their owner's.
+// Whether UPDATE OF names all columns up to its last one. Those behind are their owner's.
 bool NamesColumns(Relation table, const GuardedTable &guarded, const Trigger &trigger) {
-  if (RelationGetNumberOfAttributes(table) < guarded.columns) return false;
-  for (AttrNumber column = 1; column <= guarded.columns; ++column) {
+  AttrNumber last = guarded.columns;
+  for (int i = 0; i < trigger.tgnattr; ++i) last = Max(last, trigger.tgattr[i]);
+  if (RelationGetNumberOfAttributes(table) < last) return false;
+  for (AttrNumber column = 1; column <= last; ++column) {
     bool named = TupleDescAttr(RelationGetDescr(table), column - 1)->attisdropped;
     for (int i = 0; i < trigger.tgnattr; ++i) named |= trigger.tgattr[i] == column;
     if (!named) return false;
@@ -86,7 +93,7 @@ void ForEachLost(Relation table, const GuardedTable &guarded, Oid extension, Oid
   }
 }
 
-bool IsOf(Oid extension, Oid catalog, Oid object) { return getExtensionOfObject(catalog, object) == extension; }
+bool IsMember(Oid extension, Oid catalog, Oid object) { return getExtensionOfObject(catalog, object) == extension; }
 
 // A member of the extension: no command drops it alone.
 bool DropGuardIsLost(Oid extension) {
@@ -94,7 +101,7 @@ bool DropGuardIsLost(Oid extension) {
   if (!HeapTupleIsValid(tuple)) return false;
   const FormData_pg_event_trigger trigger = *reinterpret_cast<Form_pg_event_trigger>(GETSTRUCT(tuple));
   ReleaseSysCache(tuple);
-  return trigger.evtenabled != TRIGGER_FIRES_ALWAYS && IsOf(extension, EventTriggerRelationId, trigger.oid);
+  return trigger.evtenabled != TRIGGER_FIRES_ALWAYS && IsMember(extension, EventTriggerRelationId, trigger.oid);
 }
 
 List *ColumnsOf(Relation table) {
@@ -131,8 +138,10 @@ void MakeGuard(Relation table, const GuardKind &kind, Oid function) {
   statement->timing = kind.timing;
   statement->events = kind.events;
   if (kind.has_columns()) statement->columns = ColumnsOf(table);
-  CreateTriggerFiringOn(statement, nullptr, RelationGetRelid(table), InvalidOid, InvalidOid, InvalidOid, function,
-                        InvalidOid, nullptr, false, false, TRIGGER_FIRES_ALWAYS);
+  const ObjectAddress made =
+      CreateTriggerFiringOn(statement, nullptr, RelationGetRelid(table), InvalidOid, InvalidOid, InvalidOid, function,
+                            InvalidOid, nullptr, false, false, TRIGGER_FIRES_ALWAYS);
+  CreateComments(made.objectId, TriggerRelationId, 0, kind.comment);
   CommandCounterIncrement();
 }
 
@@ -167,7 +176,7 @@ Oid TriggerFunction(Oid extension, Oid schema, const char *name) {
   const oidvector *no_arguments = buildoidvector(nullptr, 0);
   const Oid function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
                                        PointerGetDatum(no_arguments), ObjectIdGetDatum(schema));
-  return OidIsValid(function) && IsOf(extension, ProcedureRelationId, function) ? function : InvalidOid;
+  return OidIsValid(function) && IsMember(extension, ProcedureRelationId, function) ? function : InvalidOid;
 }
 
 char *LostGuards(Oid extension) {
@@ -180,7 +189,7 @@ char *LostGuards(Oid extension) {
   for (const GuardedTable &guarded : kGuardedTables) {
     const Oid relation = get_relname_relid(guarded.name, schema);
     if (!OidIsValid(relation) || !ConditionalLockRelationOid(relation, AccessShareLock)) continue;
-    Relation table = IsOf(extension, RelationRelationId, relation) ? try_relation_open(relation, NoLock) : nullptr;
+    Relation table = IsMember(extension, RelationRelationId, relation) ? try_relation_open(relation, NoLock) : nullptr;
     if (table != nullptr) {
       ForEachLost(table, guarded, extension, schema,
                   [&](const GuardKind &kind, Oid) { add(kind.name, " on ", guarded.name); });
@@ -196,7 +205,10 @@ int MakeGuards(Oid extension, Oid schema) {
   int count = 0;
   for (const GuardedTable &guarded : kGuardedTables) {
     Relation table = table_open(get_relname_relid(guarded.name, schema), NoLock);
-    ForEachLost(table, guarded, extension, schema, [&](const GuardKind &kind, Oid function) {
+    GuardedTable now = guarded;
+    // When the script of a version has added columns, none is the owner's alone.
+    if (RunsScriptOf(extension)) now.columns = RelationGetNumberOfAttributes(table);
+    ForEachLost(table, now, extension, schema, [&](const GuardKind &kind, Oid function) {
       if (!RunsCode(function, kind.function)) ReportForeignFunction(kind.function);
       MakeGuard(table, kind, function);
       ++count;

@@ -32,6 +32,11 @@ bool IsOwn(const NodeState &node, const bytea *hash) {
   return own;
 }
 
+struct TypedColumn {
+  const char *name;
+  Oid type;
+};
+
 // Each row in which none of these columns is null; none if one is not as the extension made it.
 template <int count, typename Row>
 void ForEachCompleteRow(Oid relation, const TypedColumn (&columns)[count], Row row) {
@@ -170,7 +175,7 @@ void CheckDrop(Oid relation) {
   const Oid origin = TableBeside(relation, "snowflake_origin");
   if (!OidIsValid(registry) || !OidIsValid(layout_table) || !OidIsValid(origin)) return;
   Layout layout;
-  if (ReadSoundLayout(layout_table, &layout)) CheckLeases(registry, origin, layout);
+  if (ReadLayoutQuietly(layout_table, &layout)) CheckLeases(registry, origin, layout);
 }
 
 void OnAccess(ObjectAccessType access, Oid catalog, Oid object, int column, void *argument) {

@@ -55,13 +55,6 @@ void CheckParts(TimestampTz ts, const Parts &parts, const ChosenLayout &chosen) 
 
 }  // namespace
 
-SNOWFLAKE_FUNCTION(snowflake_get_layout) {
-  Datum values[kLayoutColumnCount];
-  LayoutToDatums(DatabaseLayout(fcinfo->flinfo->fn_oid), values);
-  bool nulls[lengthof(values)] = {};
-  PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(ResultDescriptor(fcinfo), values, nulls)));
-}
-
 SNOWFLAKE_FUNCTION(snowflake_nextval) { PG_RETURN_INT64(NextId(fcinfo->flinfo->fn_oid)); }
 
 SNOWFLAKE_FUNCTION(snowflake_nextvals) {

@@ -25,47 +25,8 @@ const Layout &NamedLayoutOf(const text *name) {
   return named->layout;
 }
 
-const char *WhatIsWrong(const DefinitionReading &reading) {
-  const char *word = pnstrdup(reading.word.data(), reading.word.size());
-  switch (reading.fault) {
-    case DefinitionFault::kNone: break;
-    case DefinitionFault::kUnknown:
-      return psprintf(
-          "The word \"%s\" begins with none of epoch=, tick=, time=, sec=, ms=, datacenter=, worker=, seq= "
-          "and skip=.",
-          word);
-    case DefinitionFault::kNumber:
-      return psprintf(
-          "The word \"%s\" has no number within its limits: an epoch has 0 to %lld milliseconds, a tick 1us "
-          "to 86400s, a field 1 to 63 bits.",
-          word, Long(kMaxEpochMs));
-    case DefinitionFault::kTwice: return psprintf("The word \"%s\" says something for the second time.", word);
-    case DefinitionFault::kMissing: return psprintf("The word \"%s=\" is missing.", word);
-    case DefinitionFault::kSplit:
-      return "Of a time that is split, sec= and ms= come both, without time= and tick=, and ms= has at least 10 bits.";
-    case DefinitionFault::kTooMany: return psprintf("The word \"%s\" begins more than %d fields.", word, kMaxFields);
-    case DefinitionFault::kTooWide:
-      return psprintf("The fields sum to %d bits, but an id has 64.", reading.definition.total_bits());
-    case DefinitionFault::kLayout: return WhatIsWrong(reading.definition.layout.Fault(false));
-  }
-  return "";
-}
-
-const LayoutDefinition *DefinitionOf(const text *definition) {
-  DefinitionReading *reading = static_cast<DefinitionReading *>(palloc(sizeof(DefinitionReading)));
-  *reading = ReadDefinition(View(definition));
-  if (unlikely(reading->fault != DefinitionFault::kNone))
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("invalid definition of a layout: \"%s\"", text_to_cstring(definition)),
-                    errdetail("%s", WhatIsWrong(*reading)),
-                    errhint("Name the fields from the highest bits down, as in \"epoch=%lld tick=1ms time=41 worker=10 "
-                            "seq=12\".",
-                            Long(kDefaultLayout.epoch_ms))));
-  return &reading->definition;
-}
-
 void SetLayout(FunctionCallInfo fcinfo, const Layout &layout) {
-  CheckLayout(layout, true);
+  CheckIssuable(layout);
   const int64_t now_us = NowUnixUs();
   if (layout.epoch_us() > now_us)
     ereport(ERROR,
@@ -82,27 +43,6 @@ void SetLayout(FunctionCallInfo fcinfo, const Layout &layout) {
                     errhint("Choose a later epoch, more timestamp bits or a longer tick.")));
   }
   ProtocolSetLayout(ExtensionOfFunction(fcinfo->flinfo->fn_oid), layout);
-}
-
-int64_t EpochMs(TimestampTz epoch) {
-  if (TIMESTAMP_NOT_FINITE(epoch) || epoch % kUsPerMs != 0)
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
-                    errdetail("An epoch must be finite and a whole number of milliseconds; %s is not.",
-                              timestamptz_to_str(epoch)),
-                    errhint("The default layout's is 2025-01-01 00:00 UTC.")));
-  return epoch / kUsPerMs + kPostgresEpochUs / kUsPerMs;
-}
-
-int64_t TickUs(const Interval *tick) {
-  int64_t us = 0;
-  if (tick->month != 0 || __builtin_mul_overflow(tick->day, USECS_PER_DAY, &us) ||
-      __builtin_add_overflow(us, tick->time, &us) || us < 1 || us > kMaxTickUs)
-    ereport(ERROR,
-            (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid layout"),
-             errdetail("A tick must last 1 microsecond to 1 day and have no months; \"%s\" is not such an interval.",
-                       DatumGetCString(DirectFunctionCall1(interval_out, IntervalPGetDatum(tick)))),
-             errhint("The default layout's ticks last 1 millisecond.")));
-  return us;
 }
 
 // Whether the last lease of this database's node, of this extension, has another layout.
@@ -126,19 +66,40 @@ bool HoldsOtherLayout(Oid extension, const Layout &layout) {
                   errhint("Check where the id comes from; an id of another system needs that system's layout.")));
 }
 
+// Without a name it is this database's.
+void AddLayout(FunctionCallInfo fcinfo, const char *name, const Layout &layout) {
+  const int64_t now_us = UnixUsFromTimestamp(GetCurrentTransactionStartTimestamp());
+  Datum values[] = {name != nullptr ? CStringGetTextDatum(name) : Datum{0},
+                    TimeDatum(layout.epoch_us()),
+                    IntervalDatum(layout.tick_us),
+                    Int32GetDatum(layout.timestamp_bits),
+                    Int32GetDatum(layout.datacenter_bits),
+                    Int32GetDatum(layout.worker_bits),
+                    Int32GetDatum(layout.sequence_bits),
+                    BoolGetDatum(layout.sequence_first),
+                    Int32GetDatum(layout.total_bits()),
+                    BoolGetDatum(layout.MayBegin(now_us)),
+                    TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)),
+                    TimeDatum(layout.UnixUsAt(layout.max_readable_tick() + 1)),
+                    CStringGetTextDatum(TextOfLayout(layout))};
+  bool nulls[lengthof(values)] = {name == nullptr};
+  nulls[lengthof(values) - 2] = layout.max_readable_tick() == layout.max_tick();
+  AddRow(fcinfo, values, nulls);
+}
+
 }  // namespace
 
 ChosenLayout LayoutArgument(FunctionCallInfo fcinfo, int argument) {
   if (PG_NARGS() <= argument) return {&DatabaseLayout(fcinfo->flinfo->fn_oid), nullptr, nullptr};
   const text *name = PG_GETARG_TEXT_PP(argument);
   if (!IsDefinition(View(name))) return {&NamedLayoutOf(name), nullptr, name};
-  const LayoutDefinition *definition = DefinitionOf(name);
+  const LayoutDefinition *definition = DefinitionOf(View(name));
   return {&definition->layout, definition->IsPlain() ? nullptr : definition, name};
 }
 
 Parts PartsOf(const ChosenLayout &chosen, int64_t id) {
   Parts parts = {};
-  if (chosen.definition == nullptr ? chosen.layout->HasRoomFor(id) : chosen.definition->Read(id, &parts))
+  if (chosen.definition == nullptr ? chosen.layout->HasRoomFor(id) : chosen.definition->Unpack(id, &parts))
     return chosen.definition == nullptr ? chosen.layout->Unpack(id) : parts;
   ReportForeignId(id, chosen);
 }
@@ -151,63 +112,33 @@ void ReportForeignId(int64_t id, const Layout &layout) { ReportForeignId(id, {&l
 
 SNOWFLAKE_FUNCTION(snowflake_get_layouts) {
   InitMaterializedSRF(fcinfo, 0);
-  const int64_t now_us = UnixUsFromTimestamp(GetCurrentTransactionStartTimestamp());
-  for (const NamedLayout &named : kNamedLayouts) {
-    const Layout &layout = named.layout;
-    char definition[kMaxDefinition];
-    WriteDefinition(layout, definition);
-    Datum values[] = {CStringGetTextDatum(named.name.data()),
-                      TimeDatum(layout.epoch_us()),
-                      IntervalDatum(layout.tick_us),
-                      Int32GetDatum(layout.timestamp_bits),
-                      Int32GetDatum(layout.datacenter_bits),
-                      Int32GetDatum(layout.worker_bits),
-                      Int32GetDatum(layout.sequence_bits),
-                      BoolGetDatum(layout.sequence_first),
-                      Int32GetDatum(layout.total_bits()),
-                      BoolGetDatum(layout.MayBegin(now_us)),
-                      TimeDatum(layout.UnixUsAt(layout.max_tick() + 1)),
-                      TimeDatum(layout.UnixUsAt(layout.max_readable_tick() + 1)),
-                      CStringGetTextDatum(definition)};
-    bool nulls[lengthof(values)] = {};
-    nulls[lengthof(values) - 2] = layout.max_readable_tick() == layout.max_tick();
-    AddRow(fcinfo, values, nulls);
-  }
+  for (const NamedLayout &named : kNamedLayouts) AddLayout(fcinfo, named.name.data(), named.layout);
+  AddLayout(fcinfo, nullptr, DatabaseLayout(fcinfo->flinfo->fn_oid));
   return Datum{0};
 }
 
-SNOWFLAKE_FUNCTION(snowflake_set_named_layout) {
-  CheckNotNull(fcinfo, "snowflake_set_layout", {"name"});
-  SetLayout(fcinfo, NamedLayoutOf(PG_GETARG_TEXT_PP(0)));
-  PG_RETURN_VOID();
+SNOWFLAKE_FUNCTION(snowflake_get_layout) {
+  PG_RETURN_DATUM(CStringGetTextDatum(TextOfLayout(DatabaseLayout(fcinfo->flinfo->fn_oid))));
 }
 
 SNOWFLAKE_FUNCTION(snowflake_set_layout) {
-  CheckNotNull(
-      fcinfo, "snowflake_set_layout",
-      {"epoch", "tick", "timestamp_bits", "datacenter_bits", "worker_bits", "sequence_bits", "sequence_first"});
-  const Layout layout = {EpochMs(PG_GETARG_TIMESTAMPTZ(0)),
-                         TickUs(PG_GETARG_INTERVAL_P(1)),
-                         PG_GETARG_INT32(2),
-                         PG_GETARG_INT32(3),
-                         PG_GETARG_INT32(4),
-                         PG_GETARG_INT32(5),
-                         PG_GETARG_BOOL(6)};
-  SetLayout(fcinfo, layout);
+  CheckNotNull(fcinfo, "snowflake_set_layout", {"layout"});
+  const text *layout = PG_GETARG_TEXT_PP(0);
+  SetLayout(fcinfo, IsDefinition(View(layout)) ? LayoutOfText(text_to_cstring(layout)) : NamedLayoutOf(layout));
   PG_RETURN_VOID();
 }
 
-// The statement trigger of snowflake_layout: plain DML does not invalidate other sessions' caches.
-// The install script fires it to have the origin written, before there can be a lease.
 SNOWFLAKE_FUNCTION(snowflake_least_new_id) {
   const Layout &layout = DatabaseLayout(fcinfo->flinfo->fn_oid);
-  CheckLayout(layout, true);
+  CheckIssuable(layout);
   const int64_t now_us = NowUnixUs();
   const Tick now = layout.TickAt(now_us);
   if (now > layout.max_tick()) ReportTimeUsedUp(layout, now_us);
   PG_RETURN_INT64(layout.Pack({now < 0 ? 0 : now, 0, 0}));
 }
 
+// The statement trigger of snowflake_layout: plain DML does not invalidate other sessions' caches.
+// The install script fires it to have the origin written, before there can be a lease.
 SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
   if (!CALLED_AS_TRIGGER(fcinfo)) ReportNotTrigger("snowflake_layout_changed");
   const TriggerData *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
@@ -215,7 +146,7 @@ SNOWFLAKE_FUNCTION(snowflake_layout_changed) {
   const bool replicated =
       SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA && !TRIGGER_FIRED_BY_TRUNCATE(trigger->tg_event);
   const Oid extension = ExtensionOfFunction(fcinfo->flinfo->fn_oid);
-  if (creating_extension && CurrentExtensionObject == extension) {
+  if (RunsScriptOf(extension)) {
     ProtocolMakeOrigin(extension);
   } else if (!replicated) {
     CheckLayoutMayChange(extension);

@@ -17,7 +17,7 @@ struct ChosenLayout {
     return definition != nullptr ? definition->Fits(parts) : layout->Fits(parts);
   }
   int64_t Pack(const Parts &parts) const {
-    return definition != nullptr ? definition->Write(parts) : layout->Pack(parts);
+    return definition != nullptr ? definition->Pack(parts) : layout->Pack(parts);
   }
 };
 

@@ -50,7 +50,7 @@ bool RaiseThisNode(Oid extension, const Layout &layout, Tick tick) {
   ChangeNode(node, [&] {
     Generator *g = &node->state.generator;
     if (node->extension != extension || g->layout != layout) return;
-    RaiseTo(g, tick);
+    PassTick(g, tick);
     leased = g->open;
   });
   return leased;

@@ -48,18 +48,18 @@ ChosenLayout OrderedLayout(FunctionCallInfo fcinfo) {
 }
 
 // The first id of the same tick where the definition has its fields. False: none has that tick.
-bool Move(const ChosenLayout &chosen, int64_t *id) {
+bool Rearrange(const ChosenLayout &chosen, int64_t *id) {
   if (chosen.definition == nullptr) return true;
   const Parts parts = chosen.layout->Unpack(*id);
   if (parts.tick > chosen.definition->max_tick()) return false;
-  *id = chosen.definition->Write(parts);
+  *id = chosen.definition->Pack(parts);
   return true;
 }
 
-void Move(const ChosenLayout &chosen, IdSpan *span) {
+void Rearrange(const ChosenLayout &chosen, IdSpan *span) {
   if (span->kind == SpanKind::kEmpty) return;
-  if (!Move(chosen, &span->first)) span->kind = SpanKind::kEmpty;
-  if (span->kind == SpanKind::kBounded && !Move(chosen, &span->end)) span->kind = SpanKind::kOpen;
+  if (!Rearrange(chosen, &span->first)) span->kind = SpanKind::kEmpty;
+  if (span->kind == SpanKind::kBounded && !Rearrange(chosen, &span->end)) span->kind = SpanKind::kOpen;
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ SNOWFLAKE_FUNCTION(snowflake_id_at) {
   const TimestampTz ts = PG_GETARG_TIMESTAMPTZ(0);
   const ChosenLayout chosen = OrderedLayout(fcinfo);
   int64_t id = 0;
-  if (unlikely(!FirstIdAt(*chosen.layout, UnixUsFromTimestamp(ts), &id) || !Move(chosen, &id)))
+  if (unlikely(!FirstIdAt(*chosen.layout, UnixUsFromTimestamp(ts), &id) || !Rearrange(chosen, &id)))
     ReportNoIdAt(ts, chosen);
   PG_RETURN_INT64(id);
 }
@@ -82,7 +82,7 @@ SNOWFLAKE_FUNCTION(snowflake_range) {
   IdSpan span = empty ? IdSpan{SpanKind::kEmpty, 0, 0} : IdsBetween(*chosen.layout, CutAt(lower), CutAt(upper));
   if (span.kind == SpanKind::kLowerNegative) ReportNoIdAt(DatumGetTimestampTz(lower.val), chosen);
   if (span.kind == SpanKind::kUpperNegative) ReportNoIdAt(DatumGetTimestampTz(upper.val), chosen);
-  Move(chosen, &span);
+  Rearrange(chosen, &span);
   PG_RETURN_RANGE_P(IdRange(span));
 }
 

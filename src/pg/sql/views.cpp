@@ -49,6 +49,7 @@ struct NodeShot {
   uint32_t advice;
   int keeper_pid;
   bool has_keeper;  // or will have one with the first call
+  bool password_in_clear;
   char node_name[sizeof(NodeBlock::node_name)];
 };
 
@@ -63,6 +64,7 @@ void CopyNode(NodeBlock *node, Oid extension, NodeShot *shot) {
     }
     // A node that only acquires ranges has advice, and no extension.
     if (node->extension == extension || !OidIsValid(node->extension)) shot->advice = node->advice;
+    shot->password_in_clear = node->password_in_clear;
     shot->counters = node->counters;
     shot->exchanges = node->exchanges;
     shot->keeper_pid = node->keeper_pid;
@@ -190,8 +192,8 @@ Wording StopOfIds(const char *state, const NodeBlock *node, const NodeShot &shot
   return StopOf(what, TroubleOf(outlook), shot, error);
 }
 
-// The same for numbers of segments. Roles that may not read snowflake_segments read no name and no
-// number here either.
+// Advice if numbers of segments are about to stop. Roles that may not read snowflake_segments read
+// no name and no number here either.
 Wording StopOfNumbers(const char *state, const NodeShot &shot) {
   const Scarcest scarcest = FindScarcest();
   if (!scarcest.known || strcmp(state, "standby") == 0) return {};
@@ -241,7 +243,8 @@ Advised FindAdvice(const NodeStatus &shown, Oid extension) {
   advised.ids = StopOfIds(shown.state, shown.node, shown.shot, shown.now_us);
   if (shown.node != nullptr) {
     const HorizonShown &horizon = shown.horizon;
-    const Future future = FutureOf(horizon.layout, horizon.highest, shown.shot.state, shown.time);
+    const auto future_of = [&](int64_t id) { return FutureOf(horizon.layout, id, shown.shot.state, shown.time); };
+    const Future future = future_of(horizon.limit);
     advised.advice = shown.shot.advice;
     advised.time = shown.time;
     advised.holds = shown.shot.state.clock.mode == ClockMode::kHeld;
@@ -250,7 +253,8 @@ Advised FindAdvice(const NodeStatus &shown, Oid extension) {
     if (IsInDoubt(shown.time)) advised.advice |= kAdviceDoubt;
     if (IsKnownBehind(shown.time)) advised.advice |= kAdviceBehind;
     if (future == Future::kWrong) advised.advice |= kAdviceFuture;
-    if (future != Future::kNone) advised.horizon_us = horizon.layout.UnixUsOf(horizon.highest);
+    if (future != Future::kNone) advised.horizon_us = horizon.layout.UnixUsOf(horizon.limit);
+    advised.only_on_disk = future_of(horizon.highest) == Future::kNone;
     advised.numbers = StopOfNumbers(shown.state, shown.shot);
   }
   if (advised.ids.what != nullptr) advised.advice |= kAdviceIds;
@@ -276,6 +280,21 @@ NodeStatus ReadStatus(Oid extension) {
   shown.has_box = HasSharedMemory() && HasBox();
   shown.advised = FindAdvice(shown, extension);
   return shown;
+}
+
+// For how long a transaction has held the horizon back, or a call has waited for the keeper to
+// raise its limit. 0: neither. Of a transaction that was prepared before the server was started, it
+// is not recorded whether it took ids, nor when.
+int64_t HeldBackUs(const NodeStatus &shown) {
+  const HorizonShown &horizon = shown.horizon;
+  const FirstId &holder = horizon.holder;
+  int64_t held_us = 0;
+  if (holder.first != 0)
+    held_us = shown.now_us - horizon.layout.UnixUsOf(holder.first);
+  else if (holder.xid != 0)
+    held_us = GetCurrentTimestamp() - PgStartTime;
+  const int64_t waited_us = horizon.waits_us == 0 ? 0 : SteadyUs() - horizon.waits_us;
+  return Max(Max(held_us, waited_us), int64_t{0});
 }
 
 // 0: none was issued under the lease.
@@ -342,8 +361,8 @@ SNOWFLAKE_FUNCTION(snowflake_get_metrics) {
   row.AddSeconds(SteadyUs() - exchanges.answered_us, exchanges.answered > 0);
   row.AddInteger(shown.failed());
   row.AddInteger(shot.ranges_error.message[0] != '\0', counts);
-  const HorizonShown &horizon = shown.horizon;
-  row.AddSeconds(Max(shown.now_us - horizon.layout.UnixUsOf(horizon.horizon), int64_t{0}), horizon.horizon != 0);
+  row.AddInteger(shot.password_in_clear, counts);
+  row.AddSeconds(HeldBackUs(shown), shown.horizon.asked);
   row.AddInteger(shown.has_box, counts);
   row.AddInteger(__builtin_popcount(shown.advised.advice));
   // Without an open lease, the layout is read from its table.

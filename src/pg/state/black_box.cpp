@@ -321,6 +321,8 @@ bool FindBlackBox(const char *block, uint64_t which) {
   return false;
 }
 
+bool BootIsKnown() { return here.boot != 0; }
+
 BoxSlot *SlotOf(int number) { return box.header != nullptr ? &box.slots()[number] : nullptr; }
 
 bool BoxIsCut() { return box.header != nullptr && !IsWhole(box); }

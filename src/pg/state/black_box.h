@@ -25,6 +25,9 @@ inline int LogLevel(int in_postmaster) { return IsUnderPostmaster ? LOG_SERVER_O
 // 58030: it cannot be removed.
 bool FindBlackBox(const char *block, uint64_t box);
 
+// Whether a box that is found is of this boot for certain: some systems do not name their boots.
+bool BootIsKnown();
+
 // nullptr: there is no box. May be called under a lock.
 BoxSlot *SlotOf(int number);
 

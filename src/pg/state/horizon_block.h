@@ -33,6 +33,7 @@ struct alignas(128) HorizonBlock {
   int64_t taken_us;               // ... and when that was, by the monotonic clock
   int64_t asked_us;               // when the horizon was last requested; 0: never
   int64_t stored;                 // the limit of reports that the data directory has; 0: none
+  int64_t waits_us;               // since when calls have found only that limit in the way; 0: it is not
   int64_t resets;
 };
 

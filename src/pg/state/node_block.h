@@ -60,15 +60,14 @@ enum Advice : uint32_t {
   kAdviceOwnRegistry = 1,  // other servers' rows come here, but they have another registry
   kAdviceFewWorkers = 2,   // less than a tenth of the worker ids is free
   kAdviceFewKeepers = 4,   // keepers take all background workers (max_worker_processes)
-  kAdvicePassword = 8,     // libpq sends the registry's password in clear if the server asks for that
-  kAdviceNoBox = 16,       // the server has no black box
-  kAdviceIds = 32,         // ids have stopped, or are about to
-  kAdviceMaskKeys = 64,    // the file of the keys that mask ids was refused
-  kAdviceDoubt = 128,      // the clock is in doubt
-  kAdviceFuture = 256,     // the horizon is of a wrong clock
-  kAdviceNumbers = 512,    // the same as kAdviceIds for numbers of segments
-  kAdviceGuards = 1024,    // the registry's tables here have lost guards
-  kAdviceBehind = 2048,    // the clock is behind what is known
+  kAdviceNoBox = 8,        // the server has no black box
+  kAdviceIds = 16,         // ids have stopped, or are about to
+  kAdviceMaskKeys = 32,    // the file of the keys that mask ids was refused
+  kAdviceDoubt = 64,       // the clock is in doubt
+  kAdviceFuture = 128,     // the horizon is of a wrong clock
+  kAdviceNumbers = 256,    // numbers of segments have stopped, or are about to
+  kAdviceGuards = 512,     // the registry's tables here have lost guards
+  kAdviceBehind = 1024,    // the clock is behind what is known
 };
 
 // A node. Aligned to two cache lines, so that neighbours do not share one.
@@ -94,6 +93,7 @@ struct alignas(128) NodeBlock {
   uint64_t registry;  // the hashed connection string of the answers
   uint32_t advice;
   bool registry_is_here;        // although the connection string is not empty; as its last answer showed
+  bool password_in_clear;       // would have gone to any host that asked; as the newest connection showed
   int64_t clock_events_logged;  // how many are in the log
 
   RegistryError ranges_error;  // of the last request for ranges

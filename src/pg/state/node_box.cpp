@@ -19,13 +19,13 @@ void FindSignOfHorizon(const KeptHorizon &kept) {
   if (kept.horizon > 0) FindSign(kept.layout.UnixUsOf(kept.horizon));
 }
 
-// No other process has the block yet. If a changed box has a node twice, only the first is used.
-bool RestoreNode(int number, const Kept &kept) {
+// No other process has the block yet. Returns why the state is not used; nullptr: it is.
+const char *RestoreNode(int number, const Kept &kept) {
   NodeBlock *node = NodeAt(number);
   for (int i = 0; i < number; ++i)
-    if (NodeAt(i)->database == kept.database) return false;
-  // Of another boot, on a system that does not say so.
-  if (kept.state.clock.read.steady_us > made_at.reading.steady_us) return false;
+    if (NodeAt(i)->database == kept.database) return "It has that database twice.";
+  if (!BootIsKnown() && kept.state.clock.read.steady_us > made_at.reading.steady_us)
+    return "By its monotonic clock, it is of another boot.";
   node->database = kept.database;
   node->extension = kept.extension;
   node->recovered = true;
@@ -33,10 +33,10 @@ bool RestoreNode(int number, const Kept &kept) {
   node->registry = kept.registry;
   memcpy(node->node_name, kept.node_name, sizeof(node->node_name));
   if (kept.state.clock.read.steady_us != 0) FindSign(SignOf(kept.state.clock, made_at.reading));
-  return true;
+  return nullptr;
 }
 
-// The same for a horizon that may have been reported, and whose node may have no lease.
+// Puts back a horizon that may have been reported. Its node may have no lease.
 bool RestoreHorizon(int number, const KeptHorizon &kept) {
   NodeBlock *node = NodeAt(number);
   for (int i = 0; i < NodeSlots(); ++i)
@@ -48,7 +48,9 @@ bool RestoreHorizon(int number, const KeptHorizon &kept) {
   horizon->layout = kept.layout;
   horizon->resets = kept.resets;
   horizon->answered = horizon->highest = kept.horizon;
-  if (!node->recovered && kept.horizon > 0) RecoverHorizon(&node->state, kept.layout, kept.horizon, made_at);
+  // Nothing below it may appear.
+  if (!node->recovered && kept.horizon > 0)
+    GoOnAfter(&node->state, kept.layout, kept.layout.Unpack(kept.horizon - 1).tick, made_at);
   return true;
 }
 
@@ -57,8 +59,14 @@ bool RestoreHorizon(int number, const KeptHorizon &kept) {
 bool Restore(int number) {
   BoxSlot *slot = SlotOf(number);
   Kept kept = {};
-  const bool is_used = Load(slot, &kept) && RestoreNode(number, kept);
+  const bool is_empty = IsEmpty(*slot);
+  const char *fault = Load(slot, &kept) ? RestoreNode(number, kept) : "It is half written, or was changed.";
+  const bool is_used = fault == nullptr;
   if (!is_used) Empty(slot);
+  if (!is_used && !is_empty)
+    ereport(LogLevel(LOG), (errmsg("snowflake: a database does not continue with its state in the black box, and "
+                                   "acquires a new lease"),
+                            errdetail_internal("%s", fault)));
   KeptHorizon horizon = {};
   if (LoadHorizon(*slot, &horizon)) FindSignOfHorizon(horizon);
   return is_used && kept.state.generator.open;

@@ -60,9 +60,10 @@ struct SegmentRef {
   uint32_t incarnation;
 };
 
-// Of this database. Requires: a state block, as the next.
+// The slot of one of this database's segments. Requires: a state block, here and below.
 SegmentRef FindSegment(Oid extension, const char *name);
-// The same, made if missing. If no slot is free, `longest_idle` is the one unused for longest.
+// Takes a slot if the segment has none. If none is free, `longest_idle` is the one unused for
+// longest.
 SegmentRef FindOrMakeSegment(Oid extension, const char *name, SegmentRef *longest_idle);
 // Whether this database has slots.
 bool UsesSegments();

@@ -64,7 +64,7 @@ bool TryMutex(Critical critical) SNOWFLAKE_LOCKS_UNCHECKED {
   return false;
 }
 
-// The same for what must not be left out.
+// Runs `critical` under the mutex, however long it takes to get it.
 template <typename Critical>
 void WithKnown(Critical critical) {
   while (!TryMutex(critical)) pg_usleep(1000);

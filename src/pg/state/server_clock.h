@@ -46,7 +46,7 @@ ServerTime StartServerClock(const ClockReading &reading, int64_t sign_us);
 
 // Reads both clocks, again if the process was delayed between them, and takes the reading.
 ServerTime ReadTime();
-// The same for whoever only looks. Without a state block nothing is known.
+// Reads both clocks, but does not take the reading. Without a state block nothing is known.
 ServerTime LookAtTime();
 
 // Whether the wall clock cannot be right: it is in doubt. Whether it is known to be behind.

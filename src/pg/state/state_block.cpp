@@ -26,7 +26,7 @@ constexpr int kNamedSlots = 64;
 // bytes. All the rest has the same size everywhere.
 static_assert(MAXIMUM_ALIGNOF != 8 || (offsetof(NodeBlock, changed) == sizeof(LWLock) + 2 * sizeof(Latch *) + 2552 &&
                                        offsetof(SegmentSlot, used_us) == MAXALIGN(sizeof(slock_t)) + 384 &&
-                                       offsetof(HorizonBlock, resets) == 2 * sizeof(LWLock) + 640 &&
+                                       offsetof(HorizonBlock, resets) == 2 * sizeof(LWLock) + 648 &&
                                        offsetof(HorizonSlot, of_worker) == 24),
               "the block is laid out otherwise: count kMemoryName up, then say the new size here");
 

@@ -31,7 +31,7 @@ int NodeSlotsInUse();
 // nullptr: it has none.
 NodeBlock *FindNode(Oid database);
 
-// The same, made if missing; nullptr: every slot belongs to an existing database.
+// Takes a slot if the database has none. nullptr: every slot belongs to an existing database.
 NodeBlock *FindOrMakeNode(Oid database);
 
 }  // namespace snowflake

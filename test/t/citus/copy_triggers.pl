@@ -13,7 +13,8 @@ use SnowflakeTest;
 use Test::More;
 
 my $rows = 500;
-CitusTest::start();
+# A busy machine needs longer for a first id now and then.
+CitusTest::start(conf => "snowflake.start_timeout = 60s\n");
 value($coordinator, q{
 	CREATE TABLE seen (tenant int, id bigint DEFAULT snowflake_nextval(), two text DEFAULT snowflake_nextval() || '-');
 	SELECT create_distributed_table('seen', 'tenant');

@@ -11,7 +11,9 @@ use Pages;
 use SnowflakeTest;
 use Test::More;
 
-$coordinator = start_node('coordinator', conf => "citus.shard_count = 8\n", citus => 0);
+# A busy machine needs longer for a first id now and then.
+my $patient = "snowflake.start_timeout = 60s\n";
+$coordinator = start_node('coordinator', conf => "citus.shard_count = 8\n$patient", citus => 0);
 value($coordinator, q{CREATE EXTENSION snowflake;
 	CREATE TABLE visit (tenant int NOT NULL, id bigint NOT NULL DEFAULT snowflake_nextval(), at timestamptz DEFAULT clock_timestamp());
 	INSERT INTO visit (tenant) SELECT n % 100 FROM generate_series(1, 5000) n});
@@ -24,12 +26,12 @@ my $lease = value($coordinator, 'SELECT lease_id FROM snowflake_status');
 
 value($coordinator, 'CREATE EXTENSION citus');
 CitusTest::share_registry();
-CitusTest::add_workers();
+CitusTest::add_workers(conf => $patient);
 my $last = value($coordinator, 'SELECT max(id) FROM visit');
 value($coordinator, block_of('doc/citus.md', 'truncate_local_data'));
 my @taken = everywhere('SELECT snowflake_nextval()');
 is(scalar(grep { /^\d+$/ && $_ > $last } @taken), 3, 'each node takes ids, above those of before') or diag("@taken");
-push @workers, my $third = start_node('worker_3');
+push @workers, my $third = start_node('worker_3', conf => $patient);
 add_node($third);
 my @loads = ($load, map { load_of($_, 1, "COPY visit (tenant) FROM PROGRAM 'seq 500';\n" x 10) } @workers);
 my $rows = sub { value($coordinator, 'SELECT count(*) FROM visit') };

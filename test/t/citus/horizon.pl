@@ -12,7 +12,8 @@ use HorizonTest;
 use SnowflakeTest;
 use Test::More;
 
-CitusTest::start();
+# A busy machine needs longer for a first id now and then.
+CitusTest::start(conf => "snowflake.start_timeout = 60s\n");
 value($coordinator, q{
 	CREATE TABLE outbox (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), how text);
 	SELECT create_distributed_table('outbox', 'id')});

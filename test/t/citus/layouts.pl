@@ -11,7 +11,8 @@ use Pages;
 use SnowflakeTest;
 use Test::More;
 
-CitusTest::start();
+# A busy machine needs longer for a first id now and then.
+CitusTest::start(conf => "snowflake.start_timeout = 60s\n");
 value($coordinator, q{SELECT snowflake_set_layout('javascript')});
 value($coordinator, q{CREATE TABLE orders (tenant int, id bigint DEFAULT snowflake_nextval());
 	SELECT create_distributed_table('orders', 'tenant')});
@@ -30,7 +31,7 @@ value($_, 'INSERT INTO orders SELECT generate_series(1, 1000)') for $coordinator
 is(join(' ', rows_and_ids('orders')), '4000 4000 3', 'ids of three nodes');
 is(value($coordinator, 'SELECT max(id) < 2::numeric ^ 53 FROM orders'), 't', '... of 53 bits');
 
-my $third = start_node('worker_3');
+my $third = start_node('worker_3', conf => "snowflake.start_timeout = 60s\n");
 add_node($third);
 push @workers, $third;
 is((query_error($third, $db, $refused))[0], 'SF001', 'a node that joins has the default layout: no id');

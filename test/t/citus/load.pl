@@ -13,7 +13,8 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-CitusTest::start();
+# A busy machine needs longer for a first id now and then.
+CitusTest::start(conf => "snowflake.start_timeout = 60s\n");
 # Without a primary key, so that equal ids are counted, not refused.
 value($coordinator, q{CREATE TABLE orders (tenant int NOT NULL, id bigint NOT NULL DEFAULT snowflake_nextval(), way text);
 	SELECT create_distributed_table('orders', 'tenant')});
@@ -41,7 +42,7 @@ sub worker_of { my ($node) = @_; return value($node, 'SELECT worker FROM snowfla
 
 rows_flow('three nodes write');
 
-my $third = start_node('worker_3');
+my $third = start_node('worker_3', conf => "snowflake.start_timeout = 60s\n");
 add_node($third);
 push @workers, $third;
 push @loads, load_of($third, 2, $script);

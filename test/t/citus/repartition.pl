@@ -14,7 +14,8 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time);
 
-CitusTest::start();
+# A busy machine needs longer for a first id now and then.
+CitusTest::start(conf => "snowflake.start_timeout = 60s\n");
 value($coordinator, q{
 	CREATE TABLE source (key int, tenant int);
 	SELECT create_distributed_table('source', 'key');

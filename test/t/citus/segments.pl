@@ -22,7 +22,7 @@ my $seconds = ($ENV{SNOWFLAKE_MIXTURE_SECONDS} || 30) * slowness();
 my $seed = seed();
 
 # Transactions that a killed node had prepared are resolved soon; otherwise they would block others.
-my $conf = "restart_after_crash = on\nsnowflake.start_timeout = 5s\ncitus.recover_2pc_interval = 1s\n";
+my $conf = "restart_after_crash = on\nsnowflake.start_timeout = 30s\ncitus.recover_2pc_interval = 1s\n";
 CitusTest::start(conf => $conf);
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ use CitusTest;
 use SnowflakeTest;
 use Test::More;
 
-CitusTest::start();
+# A busy machine needs longer for a first id now and then.
+CitusTest::start(conf => "snowflake.start_timeout = 60s\n");
 value($coordinator, q{
 	CREATE TABLE item (id snowflake_id PRIMARY KEY DEFAULT snowflake_nextval(), name text);
 	SELECT create_distributed_table('item', 'id');

@@ -14,10 +14,10 @@ use Pages;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
-use Time::HiRes qw(time sleep);
+use Time::HiRes qw(time);
 
 my $seed = seed();
-my $conf = "max_connections = 100\nrestart_after_crash = on\nsnowflake.start_timeout = 5s\nsnowflake.lease_duration = 8s\ncitus.recover_2pc_interval = 1s\n";
+my $conf = "max_connections = 100\nrestart_after_crash = on\nsnowflake.start_timeout = 20s\nsnowflake.lease_duration = 8s\ncitus.recover_2pc_interval = 1s\n";
 CitusTest::start(conf => $conf, streaming => 1, registry => 0);
 append_to_file($coordinator->data_dir . '/pg_hba.conf', "host all all 127.0.0.1/32 trust\n");
 $coordinator->reload;
@@ -113,15 +113,17 @@ sub all_share
 	return ok(wait_until('the leases', $shared), 'every node issues again, under a lease in the new registry');
 }
 
-# The operator's steps. Workers issue ids meanwhile.
+# The operator's steps. Meanwhile workers issue ids, at least for the two thirds of a window that are
+# always left.
 sub take_over
 {
-	ok(kill_server($coordinator, children => 1), 'the coordinator is gone');
 	my $started = time();
+	ok(kill_server($coordinator, children => 1), 'the coordinator is gone');
 	for my $worker (@workers)
 	{
 		my ($code, undef, $error) = $worker->psql($db, q{INSERT INTO orders (tenant) SELECT n FROM generate_series(1, 100) n});
-		is($code, 0, $worker->name . ' writes meanwhile') or diag($error);
+		my $window_is_over = $code != 0 && time() - $started > 2 / 3 * 8 && $error =~ /without a lease/;
+		ok($code == 0 || $window_is_over, $worker->name . ' writes meanwhile') or diag($error);
 	}
 	$standby->safe_psql('postgres', block('pg_promote'));
 	my $update = here(block('citus_update_node'));
@@ -176,9 +178,8 @@ $workers[0]->restart;
 value($workers[0], 'SELECT snowflake_nextval()');
 my $lost = lease_of($workers[0]);
 cmp_ok($lost, '>', $known, 'a lease that the standby does not know');
-sleep(1);
 my $last = q{SELECT last_value FROM snowflake_segment WHERE name = 'ticket'};
-cmp_ok(value($standby, $last), '<', value($coordinator, $last), '... and ranges');
+ok(wait_until('ranges', sub { value($standby, $last) < value($coordinator, $last) }), '... and ranges');
 $seconds += take_over();
 start_loads($coordinator);
 is(value($coordinator, 'SELECT settles_until > clock_timestamp() FROM snowflake_origin'), 't', 'the registry settles');

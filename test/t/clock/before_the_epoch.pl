@@ -37,7 +37,12 @@ subtest 'the clock before the epoch' => sub {
 	start_server($server);
 	for my $when ('from the start on', 'and again')
 	{
-		my ($state, $error) = query_error($server, 'postgres', "SET snowflake.start_timeout = '1s'; SELECT snowflake_nextval()");
+		my ($state, $error);
+		# SF001 while the keeper has not asked.
+		wait_until('an answer', sub {
+			($state, $error) = query_error($server, 'postgres', "SET snowflake.start_timeout = '1s'; SELECT snowflake_nextval()");
+			return $state ne 'SF001';
+		});
 		is($state, 'SF002', $when);
 		like($error, qr/ERROR:.*the clock is before the layout's epoch\nDETAIL:  The clock shows 2024-.*HINT:/s, 'with detail and hint');
 	}

@@ -44,7 +44,11 @@ subtest 'the layout\'s end: SF003, and ids never wrap (G7)' => sub {
 	$session->quit;
 	$server->stop;
 	start_server($server);
-	($code) = query_error($server, 'postgres', "SET snowflake.start_timeout = '500ms'; SELECT snowflake_nextval()");
+	# SF001 while the keeper has not asked.
+	wait_until('an answer', sub {
+		($code) = query_error($server, 'postgres', "SET snowflake.start_timeout = '500ms'; SELECT snowflake_nextval()");
+		return $code ne 'SF001';
+	});
 	is($code, 'SF003', 'after a start beyond the end: SF003');
 	move_clock($server, 0);
 	my ($again) = issue($server, 1);

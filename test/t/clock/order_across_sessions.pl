@@ -19,8 +19,7 @@ subtest 'across sessions, ids follow the order of calls (G2)' => sub {
 		return remember(split / /, $out);
 	};
 	call($_) for $one, $other;
-	my $now = some_ms($server) + 50;
-	stand_at($server, $now);
+	my $now = stand_ahead($server);
 	my @ids = $issue_many->(260);    # four ticks ahead of the clock
 	push @ids, map { call($one) } 1 .. 2;
 	push @ids, $issue_many->(10);

@@ -57,8 +57,7 @@ subtest 'a wall clock that comes back to a tick revives no run' => sub {
 	for my $round (1 .. at_length(20, 60))
 	{
 		# The node's clock has caught up. Each round has a different time.
-		my $now = some_ms($server) + 20;
-		stand_at($server, $now);
+		my $now = stand_ahead($server);
 		my $first = (map { call($one) } 1 .. 5)[-1];
 		my $ms = (3, 4, 10, 900)[ rand 4 ];
 		stand_at($server, $now + $ms);

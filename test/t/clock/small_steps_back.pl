@@ -16,6 +16,9 @@ use Test::More;
 my $server = new_clock_server('small');
 my $counters = 'clock_waits_total, leases_acquired_total, clock_steps_back_total';
 
+# From the clock's present time by exactly so much, however long this program takes.
+sub step_back { my ($back_s) = @_; move_clock($server, $server->{snowflake_offset_ns} / 1e9 - $back_s); return; }
+
 # The last step that the log reports, in seconds; 0: none.
 sub step_in_log
 {
@@ -36,8 +39,7 @@ for my $case ([ '1min', 3, 5, 50, 1000, 59_000 ], [ '0', 3, 5 ])
 		my $session = session($server);
 		call($session);
 		my $worker = status($server, 'worker');
-		my $now = some_ms($server) + 100;
-		stand_at($server, $now);
+		my $now = stand_ahead($server);
 		my $first = call($session);
 		my $before = status($server, $counters);
 		my $bridged = status($server, 'clock_bridged_total');
@@ -79,7 +81,7 @@ subtest 'back by up to max_bridge: ids go on at half speed, until the clock has 
 		my $bridged = status($server, 'clock_bridged_total');
 		my $log = -s $server->logfile;
 		$last = call($session);
-		run_from($server, some_ms($server) - $back_s * 1000);
+		step_back($back_s);
 		for (1 .. 3)
 		{
 			my $id = call($session);
@@ -119,7 +121,7 @@ subtest 'back again while an earlier step is bridged' => sub {
 	my $before = status($server, $counters);
 	for my $back_s (20, 0.003, 10, 5, 20)
 	{
-		run_from($server, some_ms($server) - $back_s * 1000);
+		step_back($back_s);
 		my $id = call($session);
 		cmp_ok($id, '>', $last, "back by $back_s s, the id is above the last one");
 		is(worker_of($id), $worker, 'with the same worker id');

@@ -18,8 +18,7 @@ subtest 'a clock that stands: ids go on up to max_lead, then wait, then go on' =
 	call($session);
 	my ($waits, $acquired) = split /\|/, status($server, 'clock_waits_total, leases_acquired_total');
 	my ($pid) = ask($session, 'SELECT pg_backend_pid()');
-	my $now = some_ms($server) + 20;
-	stand_at($server, $now);
+	my $now = stand_ahead($server);
 	# More numbers than the 6 ticks have that may be used now.
 	$session->{stdin} .= "SELECT 'ids:' || string_agg(snowflake_nextval()::text, ' ') FROM generate_series(1, 60000);\n";
 	$session->{run}->pump_nb;
@@ -37,8 +36,7 @@ subtest 'a clock that stands: ids go on up to max_lead, then wait, then go on' =
 };
 
 subtest 'a clock that stands for longer than start_timeout: SF002' => sub {
-	my $now = some_ms($server) + 20;
-	stand_at($server, $now);
+	stand_ahead($server);
 	my ($state, $error) = query_error($server, 'postgres',
 		"SET snowflake.start_timeout = '1s'; SELECT count(snowflake_nextval()) FROM generate_series(1, 60000)");
 	is($state, 'SF002', 'the call fails');

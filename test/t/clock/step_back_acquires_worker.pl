@@ -18,7 +18,8 @@ my $server = new_clock_server('steps');
 # Moves the clock from its present time.
 sub step { run_from($server, some_ms($server) + $_[0] * 1000); return; }
 
-for my $case ([ '1 s', 1, '0' ], [ '61 s', 61 ], [ '1 h', $hour_s ], [ '30 days', 30 * 24 * $hour_s ])
+# Longer than the calls before and after it may take on a busy machine.
+for my $case ([ '20 s', 20, '0' ], [ '61 s', 61 ], [ '1 h', $hour_s ], [ '30 days', 30 * 24 * $hour_s ])
 {
 	my ($name, $back_s, $max_bridge) = @$case;
 	subtest "new_worker: back by $name, another worker id goes on" => sub {
@@ -48,7 +49,7 @@ for my $case ([ '1 s', 1, '0' ], [ '61 s', 61 ], [ '1 h', $hour_s ], [ '30 days'
 		my $forward = call($session);
 		cmp_ok($forward, '>', $after, 'forward again, ids flow');
 		cmp_ok($forward, '>', $before, '... of the time that was known before');
-		ok(wait_until('the message', sub { slurp_file($server->logfile, $log) =~ /LOG:  snowflake keeper: the clock stepped forward by / }), 'the log says so') if $back_s > 1;
+		ok(wait_until('the message', sub { slurp_file($server->logfile, $log) =~ /LOG:  snowflake keeper: the clock stepped forward by / }), 'the log says so');
 		follows_the_clock($server);
 		is(repeated(), 0, 'no duplicate (G1)');
 		$session->quit;

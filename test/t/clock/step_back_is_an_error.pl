@@ -20,9 +20,10 @@ subtest 'error: back by more than max_bridge, SF002 until the clock has caught u
 		my ($back_s, $max_bridge) = @$case;
 		setting($server, 'snowflake.max_bridge', $max_bridge);
 		my $session = session($server);
+		# Of before that id, so that the time until the step does not make up for it.
+		my $now = some_ms($server);
 		my $before = call($session);
 		my $acquired = status($server, 'leases_acquired_total, clock_waits_total, lease_waits_total, clock_bridged_total');
-		my $now = some_ms($server);
 		stand_at($server, $now - $back_s * 1000);
 		is(call($session), 'SF002', "back by $back_s s, the call fails");
 		my ($state, $error) = query_error($server, 'postgres', 'SELECT snowflake_nextval()');

@@ -15,7 +15,7 @@ my $home = own_installation();
 my $scripts = installed($home, 'sharedir') . '/extension';
 append_to_file("$scripts/makes_keys.control", "default_version = '1'\n");
 append_to_file("$scripts/makes_keys--1.sql", 'CREATE TABLE made_by_script (id bigserial PRIMARY KEY, first_id integer REFERENCES public.first);');
-my $server = new_server('adopting', home => $home, preload => 0, conf => "max_worker_processes = 20\n");
+my $server = new_server('adopting', home => $home, preload => 0, patient => 1, conf => "max_worker_processes = 20\n");
 start_server($server);
 my $dir = PostgreSQL::Test::Utils::tempdir();
 

@@ -11,7 +11,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $db = 'postgres';
-my $server = new_server('shop', conf => "max_locks_per_transaction = 1000\nfsync = off\n");
+my $server = new_server('shop', patient => 1, conf => "max_locks_per_transaction = 1000\nfsync = off\n");
 start_server($server);
 $server->safe_psql($db, 'CREATE EXTENSION snowflake_convert CASCADE; SELECT snowflake_nextval()');
 my $seed = seed();

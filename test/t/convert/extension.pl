@@ -15,7 +15,7 @@ use Test::More;
 my $home = own_installation();
 my $extensions = installed($home, 'sharedir') . '/extension';
 my $library = installed($home, 'pkglibdir') . '/snowflake_convert.so';
-my $server = new_server('server', home => $home);
+my $server = new_server('server', home => $home, patient => 1);
 start_server($server);
 my $db = 'postgres';
 sub sql { return $server->safe_psql($db, join(";\n", @_)); }
@@ -71,6 +71,35 @@ is(sql('INSERT INTO begun (n) VALUES (3) RETURNING n'), 3, '... until the new co
 rename "$library.gone", $library or die "$library: $!";
 sql('CREATE EXTENSION snowflake_convert');
 like(sql(q{SELECT snowflake_convert('begun', 'id')}), qr/^ALTER TABLE public\.begun /, '... and the table can be converted');
+
+# Once the foreign keys are there and the sequence has passed. Created again, it goes on or abandons.
+sql('CREATE TABLE again (id serial PRIMARY KEY)', 'CREATE TABLE referring (id int REFERENCES again)', 'INSERT INTO again DEFAULT VALUES', 'INSERT INTO referring VALUES (1)');
+my $new = q{SELECT count(*) FROM pg_attribute WHERE attname LIKE 'snowflake\_new\_%' AND attrelid IN ('again'::regclass, 'referring'::regclass) AND NOT attisdropped};
+my $call = q{snowflake_convert('again', 'id', online => true};
+for my $end ('abandon', 'go on')
+{
+	sql("SELECT s FROM $call) AS s WHERE s !~ 'snowflake_check_switch|DROP SEQUENCE' \\gexec");
+	sql('DROP EXTENSION snowflake_convert CASCADE');
+	fails('INSERT INTO referring VALUES (1)', '23514', qr/violates check constraint "snowflake_same_id"/, 'rows of the referring table are refused');
+	fails('ALTER TABLE again DROP COLUMN snowflake_new_id', '2BP01', qr/default value for column id.*constraint snowflake_new_referring_id_fkey/s, 'the sequence and the foreign key keep the new column');
+	is(sql('BEGIN', 'ALTER SEQUENCE again_id_seq OWNED BY again.id', 'ALTER TABLE referring DROP COLUMN snowflake_new_id', 'ALTER TABLE again DROP COLUMN snowflake_new_id',
+		'WITH i AS (INSERT INTO again DEFAULT VALUES RETURNING id) INSERT INTO referring SELECT 1 FROM i', $new, 'ROLLBACK'), 0, 'without the extension the columns can be dropped');
+	sql('CREATE EXTENSION snowflake_convert');
+	sql("SELECT $call, abandon => true) \\gexec") if $end eq 'abandon';
+	is(sql($new), 0, 'with the extension it is abandoned') if $end eq 'abandon';
+}
+sql("SELECT $call) \\gexec");
+is(sql($new, q{SELECT string_agg(format_type(atttypid, NULL), ' ') FROM pg_attribute WHERE attname = 'id' AND attrelid IN ('again'::regclass, 'referring'::regclass)},
+	'SELECT count(*) FROM again JOIN referring USING (id)'), "0\nbigint bigint\n1", '... or goes on to its end');
+
+# A column that no foreign key leads to any more is left, and abandoned by its own name.
+sql('CREATE TABLE referred (id serial PRIMARY KEY)', 'CREATE TABLE left_behind (of int CONSTRAINT of_referred REFERENCES referred)');
+sql(q{SELECT s FROM snowflake_convert('referred', 'id', online => true) AS s WHERE s ~ 'ADD COLUMN' \\gexec});
+sql('ALTER TABLE left_behind DROP CONSTRAINT of_referred', q{SELECT snowflake_convert('referred', 'id', online => true) \\gexec});
+fails('DROP EXTENSION snowflake_convert', '2BP01', qr/^DETAIL:\s+trigger ~snowflake_new_of on table left_behind depends on [^\n]+\nHINT/m, 'a column whose foreign key was dropped is left');
+sql(q{SELECT snowflake_convert('left_behind', 'of', online => true, abandon => true) \\gexec});
+is(sql(q{SELECT string_agg(attname, ' ') FROM pg_attribute WHERE attrelid = 'left_behind'::regclass AND attnum > 0 AND NOT attisdropped}), 'of', '... until it is abandoned');
+sql('BEGIN', 'DROP EXTENSION snowflake_convert', 'ROLLBACK');
 
 ### It moves
 

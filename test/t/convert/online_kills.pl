@@ -1,6 +1,6 @@
 # An online conversion that is killed at random moments and run again has the same result as an
-# undisturbed one, while clients write. If it is abandoned at a random moment, the dump and the rows
-# are the same as before the conversion.
+# undisturbed one, while clients write (G13). If it is abandoned at a random moment, the dump and
+# the rows are the same as before the conversion.
 #
 # The seed decides the shapes, the kinds of kill and their moments, but not what the server is doing
 # at those moments. For more kills: SNOWFLAKE_TRIALS=50 TEST_TIMEOUT=1200 test/run
@@ -114,7 +114,7 @@ sub disturb
 sub step_of
 {
 	my ($statement) = @_;
-	return 'switch' if $statement =~ /LOCK TABLE/i;
+	return 'switch' if $statement =~ /check_switch/i;
 	return $statement =~ /(snowflake_\w+)\(/ && $1 =~ /^snowflake_(try|fill)$/ ? $1 : lc(($statement =~ /\b(VALIDATE|REINDEX|CREATE\s+(?:UNIQUE\s+)?INDEX|ANALYZE|ADD|DROP)\b/i)[0] // 'other');
 }
 
@@ -166,10 +166,9 @@ for (1 .. $abandons)
 	my $shape = next_shape();
 	$life = sprintf 'life %d, %s, abandoned', ++$lives, $shape->{name};
 	my ($before, $exact, $writers) = begin_life($shape);
-	my @statements = eval { online_statements($server, $shape) };
+	my @statements = eval { before_switch(online_statements($server, $shape)) };
 	wrong($@);
-	# The last statement is the switch.
-	my $n = int rand(@statements || 1);
+	my $n = int rand(@statements + 1);
 	my $run = start_statements($shape, @statements[ 0 .. $n - 1 ]);
 	if (rand() < 0.5) { sleep(rand(0.03 * $n)); sessions('conversion', 'pg_cancel_backend(pid)'); }
 	$run->finish;

@@ -48,9 +48,9 @@ sub catalogs
 
 # [what, setup, what the error names, its SQLSTATE, as => who calls, call => the arguments,
 # hint => 0 if it needs none].
-my $dependent = qr/^(2BP01|0A000|55000)$/;
+my $dependent = qr/^55000$/;
 my $kind = qr/^42809$/;
-my $own_names = qr/^(42701|42P07|42710|55000|2BP01)$/;
+my $own_names = qr/^55000$/;
 my @cases = (
 	[ 'a materialized view', "$serial CREATE MATERIALIZED VIEW r.m AS SELECT id FROM r.t", qr/materialized view r\.m\b/, $dependent ],
 	[ 'a materialized view over a view', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE MATERIALIZED VIEW r.m AS SELECT id FROM r.v", qr/materialized view r\.m\b/, $dependent ],
@@ -75,23 +75,23 @@ my @cases = (
 	[ 'the partition key of a referring table', "$serial CREATE TABLE r.c (t_id int REFERENCES r.t) PARTITION BY HASH (t_id)", qr/partition key.*r\.c\b|r\.c\b.*partition key/s, $dependent ],
 	[ 'an exclusion constraint', 'CREATE TABLE r.t (id serial, CONSTRAINT only_one EXCLUDE USING btree (id WITH =))', qr/only_one/, $dependent ],
 	[ 'an exclusion constraint of a referring column', "$serial CREATE TABLE r.c (t_id int REFERENCES r.t, CONSTRAINT only_one EXCLUDE USING btree (t_id WITH =))", qr/only_one/, $dependent ],
-	[ 'a typed table', 'CREATE TYPE r.y AS (id int, n int); CREATE TABLE r.t OF r.y', qr/r\.t\b/, qr/^(42809|55000)$/ ],
-	[ 'a referring typed table', "$serial CREATE TYPE r.y AS (t_id int, n int); CREATE TABLE r.c OF r.y; ALTER TABLE r.c ADD FOREIGN KEY (t_id) REFERENCES r.t", qr/r\.c\b/, qr/^(42809|55000)$/ ],
+	[ 'a typed table', 'CREATE TYPE r.y AS (id int, n int); CREATE TABLE r.t OF r.y', qr/r\.t\b/, qr/^55000$/ ],
+	[ 'a referring typed table', "$serial CREATE TYPE r.y AS (t_id int, n int); CREATE TABLE r.c OF r.y; ALTER TABLE r.c ADD FOREIGN KEY (t_id) REFERENCES r.t", qr/r\.c\b/, qr/^55000$/ ],
 	[ 'a constraint trigger of the column', "$serial CREATE FUNCTION r.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; CREATE CONSTRAINT TRIGGER later AFTER UPDATE OF id ON r.t FOR EACH ROW EXECUTE FUNCTION r.f()", qr/trigger later\b/, $dependent ],
 	[ 'a constraint trigger with a condition', "$serial CREATE FUNCTION r.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; CREATE CONSTRAINT TRIGGER later AFTER UPDATE ON r.t DEFERRABLE FOR EACH ROW WHEN (NEW.id > 3) EXECUTE FUNCTION r.f()", qr/trigger later\b/, $dependent ],
 	[ 'a foreign key to a partitioned table', 'CREATE TABLE r.t (id serial, n int, PRIMARY KEY (id, n)) PARTITION BY LIST (n); CREATE TABLE r.t_1 PARTITION OF r.t FOR VALUES IN (1); CREATE TABLE r.c (t_id int, n int, CONSTRAINT up FOREIGN KEY (t_id, n) REFERENCES r.t)', qr/\bup\b/, $dependent ],
-	[ 'a foreign key to a partition', 'CREATE TABLE r.t (id serial, n int) PARTITION BY LIST (n); CREATE TABLE r.t_1 PARTITION OF r.t FOR VALUES IN (1); ALTER TABLE r.t_1 ADD UNIQUE (id); CREATE TABLE r.c (t_id int, CONSTRAINT up FOREIGN KEY (t_id) REFERENCES r.t_1 (id))', qr/\bup\b/, qr/^(2BP01|0A000|55000|00000)$/ ],
-	[ 'a sequence that another table uses', "$serial CREATE TABLE r.o (n int DEFAULT nextval('r.t_id_seq'))", qr/r\.o\b.*t_id_seq|t_id_seq.*r\.o\b/s, qr/^2BP01$/ ],
-	[ 'a sequence that a view over the table uses', "$serial CREATE VIEW r.v AS SELECT id, nextval('r.t_id_seq') FROM r.t", qr/view r\.v.*t_id_seq|t_id_seq.*view r\.v/s, qr/^2BP01$/ ],
+	[ 'a foreign key to a partition', 'CREATE TABLE r.t (id serial, n int) PARTITION BY LIST (n); CREATE TABLE r.t_1 PARTITION OF r.t FOR VALUES IN (1); ALTER TABLE r.t_1 ADD UNIQUE (id); CREATE TABLE r.c (t_id int, CONSTRAINT up FOREIGN KEY (t_id) REFERENCES r.t_1 (id))', qr/\bup\b/, qr/^(55000|00000)$/ ],
+	[ 'a sequence that another table uses', "$serial CREATE TABLE r.o (n int DEFAULT nextval('r.t_id_seq'))", qr/r\.o\b.*t_id_seq|t_id_seq.*r\.o\b/s, qr/^55000$/ ],
+	[ 'a sequence that a view over the table uses', "$serial CREATE VIEW r.v AS SELECT id, nextval('r.t_id_seq') FROM r.t", qr/view r\.v.*t_id_seq|t_id_seq.*view r\.v/s, qr/^55000$/ ],
 	[ 'a column that takes its ids from elsewhere', "$serial CREATE TABLE r.c (t_id int PRIMARY KEY CONSTRAINT up REFERENCES r.t)", qr/r\.c.*r\.t.*\bup\b/s, qr/^55000$/, call => "'r.c', 't_id'" ],
 	[ 'ids that are larger than new ones', 'CREATE TABLE r.t (id bigint PRIMARY KEY); INSERT INTO r.t VALUES (9000000000000000000)', qr/r\.t\b/, qr/^55000$/ ],
-	[ 'a single partition', 'CREATE TABLE r.p (id serial, n int) PARTITION BY LIST (n); CREATE TABLE r.t PARTITION OF r.p FOR VALUES IN (1)', qr/r\.t\b/, $kind ],
-	[ 'an inherited column', 'CREATE TABLE r.p (id serial); CREATE TABLE r.t () INHERITS (r.p)', qr/r\.t\b/, $kind ],
-	[ 'a column of two parents', 'CREATE TABLE r.t (id serial); CREATE TABLE r.p (id int); CREATE TABLE r.c () INHERITS (r.t, r.p)', qr/r\.c\b/, qr/^42P16$/ ],
-	[ 'a generated column', 'CREATE TABLE r.t (n int, id int GENERATED ALWAYS AS (n + 1) STORED)', qr/column id of table r\.t\b/, $kind ],
-	[ 'a column of text', 'CREATE TABLE r.t (id text)', qr/column id of table r\.t\b/, qr/^42804$/ ],
-	[ 'a domain', 'CREATE DOMAIN r.d AS int; CREATE TABLE r.t (id r.d)', qr/column id of table r\.t\b/, qr/^42804$/ ],
-	[ 'a referring domain', "$serial CREATE DOMAIN r.d AS int; CREATE TABLE r.c (t_id r.d REFERENCES r.t)", qr/column t_id of table r\.c\b/, qr/^42804$/ ],
+	[ 'a single partition', 'CREATE TABLE r.p (id serial, n int) PARTITION BY LIST (n); CREATE TABLE r.t PARTITION OF r.p FOR VALUES IN (1)', qr/r\.t\b/, qr/^55000$/ ],
+	[ 'an inherited column', 'CREATE TABLE r.p (id serial); CREATE TABLE r.t () INHERITS (r.p)', qr/r\.t\b/, qr/^55000$/ ],
+	[ 'a column of two parents', 'CREATE TABLE r.t (id serial); CREATE TABLE r.p (id int); CREATE TABLE r.c () INHERITS (r.t, r.p)', qr/r\.c\b/, qr/^55000$/ ],
+	[ 'a generated column', 'CREATE TABLE r.t (n int, id int GENERATED ALWAYS AS (n + 1) STORED)', qr/column id of table r\.t\b/, qr/^55000$/ ],
+	[ 'a column of text', 'CREATE TABLE r.t (id text)', qr/column id of table r\.t\b/, qr/^55000$/ ],
+	[ 'a domain', 'CREATE DOMAIN r.d AS int; CREATE TABLE r.t (id r.d)', qr/column id of table r\.t\b/, qr/^55000$/ ],
+	[ 'a referring domain', "$serial CREATE DOMAIN r.d AS int; CREATE TABLE r.c (t_id r.d REFERENCES r.t)", qr/column t_id of table r\.c\b/, qr/^55000$/ ],
 	[ 'a view with an INSTEAD OF trigger', "$serial CREATE VIEW r.v AS SELECT id FROM r.t; CREATE FUNCTION r.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER instead INSTEAD OF UPDATE ON r.v FOR EACH ROW EXECUTE FUNCTION r.f()", qr/view r\.v\b/, $dependent ],
 	[ 'a view with a default', "$serial CREATE VIEW r.v AS SELECT id, n FROM r.t; ALTER VIEW r.v ALTER n SET DEFAULT 5", qr/view r\.v\b/, $dependent ],
 	[ 'a column that is inherited and local', 'CREATE TABLE r.t (id serial); CREATE TABLE r.c (id int NOT NULL) INHERITS (r.t)', qr/r\.c\b/, $dependent ],
@@ -139,7 +139,7 @@ for my $case (@cases)
 	like($state, $states, "$what: refused") or diag("$text$out");
 	next if $state eq '00000';
 	like($text, $named, '... by its name');
-	like($text, qr/HINT:  \S.*[.?]$/m, '... with a hint') unless defined $with{hint};
+	like($text, qr/HINT:  \S.*[.?;]$/m, '... with a hint') unless defined $with{hint};
 	# If the type is the reason, the smaller target is refused, too.
 	next unless $states == $dependent && !$with{call};
 	($state) = try_as($as, "SELECT snowflake_convert($call, online => true, target => 'bigint')");
@@ -202,16 +202,39 @@ for my $case (
 	$server->safe_psql('postgres', 'ALTER EXTENSION plpgsql DROP VIEW r.v') if $what eq 'a view of an extension';
 	$server->safe_psql('postgres', 'DROP PUBLICATION IF EXISTS refused');
 }
+# Rows that violate what is NOT VALID cannot be filled. A null satisfies a check. Policies hide no rows here.
+my $positive = 'ADD CONSTRAINT positive CHECK (n > 0) NOT VALID';
+for my $case (
+	[ 'of a check', "$serial INSERT INTO r.t (n) VALUES (1), (NULL), (-1); ALTER TABLE r.t $positive, ADD CONSTRAINT few CHECK (n < 9) NOT VALID", 'DELETE FROM r.t WHERE n < 0', 'constraint positive on table r.t', 'CHECK ((n > 0))' ],
+	[ 'of a check without columns', "$serial INSERT INTO r.t (n) VALUES (1); ALTER TABLE r.t ADD CONSTRAINT never CHECK (false) NOT VALID", 'DELETE FROM r.t', 'constraint never on table r.t', 'CHECK (false)' ],
+	[ 'of a check of a partition', "CREATE TABLE r.t (id serial, n int, PRIMARY KEY (id, n)) PARTITION BY LIST (n); CREATE TABLE r.t_1 PARTITION OF r.t DEFAULT; INSERT INTO r.t (n) VALUES (-1); ALTER TABLE r.t_1 $positive", 'UPDATE r.t SET n = 1', 'constraint positive on table r.t_1', 'CHECK ((n > 0))' ],
+	[ 'of a check of a referring table', "$serial INSERT INTO r.t (n) VALUES (1); CREATE TABLE r.c (t_id int REFERENCES r.t, n int); INSERT INTO r.c VALUES (1, -1); ALTER TABLE r.c $positive", 'TRUNCATE r.c', 'constraint positive on table r.c', 'CHECK ((n > 0))' ],
+	[ 'that a policy hides', "$serial INSERT INTO r.t (n) VALUES (-1); ALTER TABLE r.t $positive, ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY; CREATE POLICY p ON r.t USING (n > 0) WITH CHECK (true)", 'RESET ROLE; DELETE FROM r.t', 'constraint positive on table r.t', 'CHECK ((n > 0))' ],
+	$server->pg_version >= 18
+	? ([ 'of a NOT NULL', "$serial INSERT INTO r.t (n) VALUES (NULL); ALTER TABLE r.t ADD CONSTRAINT filled NOT NULL n NOT VALID", 'UPDATE r.t SET n = 1', 'constraint filled on table r.t', 'NOT NULL n' ])
+	: ())
+{
+	my ($what, $setup, $mended, $constraint, $definition) = @$case;
+	anew($setup);
+	my $violated = catalogs();
+	my ($state, $text) = try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true)});
+	is($state, '55000', "a row that violates a constraint $what: refused");
+	like($text, qr/DETAIL:  \Q$constraint is NOT VALID, and rows violate it: $definition\E\nHINT:  Change the rows/, '... by its name') or diag($text);
+	is(catalogs(), $violated, '... and nothing has changed');
+	$server->safe_psql('postgres', "SET ROLE alice; $mended");
+	is(convert_online($server, { name => 'r' }), '', '... without such a row, it is converted');
+	is($server->safe_psql('postgres', q{SELECT string_agg(DISTINCT convalidated::text, ' ') FROM pg_constraint WHERE conname IN ('positive', 'few', 'never', 'filled') AND connamespace = 'r'::regnamespace}), 'false', '... and nothing is validated');
+}
 anew("$serial CREATE MATERIALIZED VIEW r.m AS SELECT id FROM r.t; CREATE INDEX i ON r.t (id) WHERE t IS NOT NULL; GRANT SELECT, REFERENCES ON r.t TO bob; SET ROLE bob; CREATE VIEW r.v AS SELECT id FROM r.t; CREATE TABLE r.c (t_id int REFERENCES r.t)");
 my ($all_state, $all) = try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true)});
 is($all_state, '42501', 'rights and obstacles together');
-like($all, qr/DETAIL:  index r\.i .*\nmaterialized view r\.m .*\ntable r\.c belongs to bob\nview r\.v belongs to bob\nHINT:  Change these owners and rights, drop the other objects, convert, and create them again\.\n/, '... are all listed');
+like($all, qr/DETAIL:  index r\.i .*\nmaterialized view r\.m .*\ntable r\.c belongs to bob\nview r\.v belongs to bob\nHINT:  Drop what depends on the columns, convert, and create it again\.\nGive these objects the owner of the tables, and the owner these rights\.\n/, '... are all listed');
 # The hint offers the direct conversion only if that works.
 anew("$serial CREATE MATERIALIZED VIEW r.m AS SELECT id FROM r.t");
-like((try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true)}))[1], qr/HINT:  Drop these objects, convert, and create them again\.\n/, 'a materialized view is in the way of any conversion');
-is((try_as('alice', q{SELECT snowflake_convert('r.t', 'id')}))[0], '2BP01', '... also of the direct one');
+like((try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true)}))[1], qr/HINT:  Drop what depends on the columns, convert, and create it again\.\nLOCATION/, 'a materialized view is in the way of any conversion');
+is((try_as('alice', q{SELECT snowflake_convert('r.t', 'id')}))[0], '55000', '... also of the direct one');
 anew("$serial CREATE INDEX i ON r.t (id) WHERE t IS NOT NULL");
-like((try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true)}))[1], qr/HINT:  Drop these objects, convert, and create them again, or convert without online\.\n/, 'an index is not');
+like((try_as('alice', q{SELECT snowflake_convert('r.t', 'id', online => true)}))[1], qr/HINT:  Drop what depends on the columns, convert, and create it again\.\nOr convert without online\.\n/, 'an index is not');
 is((try_as('alice', q{SELECT snowflake_convert('r.t', 'id')}))[0], '00000', '... and the direct one works');
 # A new column is not dropped because of its name.
 anew("$serial ALTER TABLE r.t ADD snowflake_new_id bigint, ADD snowflake_new_n bigint");
@@ -313,30 +336,37 @@ my $usual = longest_read();
 my ($out, $err) = ('', '');
 my $run = IPC::Run::start([ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $server->connstr('postgres') . ' user=alice application_name=trying', '-c',
 		q{CALL snowflake_try('ALTER TABLE r.t ADD tried int')} ], '<', '/dev/null', '>', \$out, '2>', \$err, IPC::Run::timeout(240 * slowness()));
-cmp_ok(longest_read(), '<', 0.7 * slowness() + 10 * $usual, 'while it tries, nobody waits for long');
+# Again if something stood still: if reads had to wait, one of each fifteen would.
+my $longest;
+for (1 .. 5) { $longest = longest_read(); last if $longest < 0.7 * slowness() + 10 * $usual; }
+cmp_ok($longest, '<', 0.7 * slowness() + 10 * $usual, 'while it tries, nobody waits for long');
 is($server->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE application_name = 'trying'}), '1', '... and it goes on trying');
 $holder->query_safe('COMMIT');
 $run->finish;
-is($err, '', '... until it gets the lock');
+# After ten seconds it says what it waits for.
+is($err =~ s/^(NOTICE|DETAIL|HINT|LOCATION):.*\n//mgr, '', '... until it gets the lock');
 is($server->safe_psql('postgres', q{SELECT count(*) FROM pg_attribute WHERE attrelid = 'r.t'::regclass AND attname = 'tried'}), '1', '... and does it');
 # If a cancellation arrives just as a try ends, PostgreSQL loses it and only reports the
-# lock_timeout.
+# lock_timeout. After a stall it may: then another one follows.
 for my $case (
-	[ 'while it waits for the lock', sub { $server->safe_psql('postgres', sprintf q{SET statement_timeout = '%ds'; DO $$BEGIN
-		LOOP PERFORM pg_cancel_backend(pid) FROM pg_locks WHERE NOT granted AND relation = 'r.t'::regclass AND clock_timestamp() - waitstart < '50ms'; EXIT WHEN FOUND; END LOOP;
-		END$$}, 240 * slowness()) } ],
-	[ 'between two tries', sub { wait_until('a pause', sub { $server->safe_psql('postgres',
-		q{SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE application_name = 'trying' AND wait_event_type = 'Extension'}) == 1 }) } ])
+	[ 'while it waits for the lock', q{pg_locks WHERE NOT granted AND relation = 'r.t'::regclass AND clock_timestamp() - waitstart < '50ms'} ],
+	[ 'between two tries', q{pg_stat_activity WHERE application_name = 'trying' AND wait_event_type = 'Extension'} ])
 {
-	my ($when, $cancel) = @$case;
+	my ($when, $where) = @$case;
 	$holder->query_safe('BEGIN; LOCK TABLE r.t IN ACCESS SHARE MODE');
 	$run = IPC::Run::start([ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $server->connstr('postgres') . ' user=alice application_name=trying', '-c',
 			q{CALL snowflake_try('ALTER TABLE r.t ADD again int')} ], '<', '/dev/null', '>', \$out, '2>', \$err, IPC::Run::timeout(240 * slowness()));
-	$cancel->();
-	my $began = time();
+	my $ended = sub { $run->pump_nb if $run->pumpable; return !$run->pumpable };
+	my $at_once;
+	for (1 .. 10)
+	{
+		wait_until($when, sub { $server->safe_psql('postgres', "SELECT count(pg_cancel_backend(pid)) FROM $where") > 0 }, $ended);
+		my $began = time();
+		$at_once = wait_until('its end', $ended, sub { time() - $began > 2 * slowness() + 10 * $usual }) and last;
+	}
 	$run->finish;
 	like($err, qr/57014/, "it can be cancelled $when");
-	cmp_ok(time() - $began, '<', 2 * slowness() + 10 * $usual, '... at once');
+	ok($at_once, '... at once');
 	$holder->query_safe('COMMIT');
 }
 $holder->quit;
@@ -378,7 +408,7 @@ is(convert_online($server, { name => 'r' }), '', '... and the conversion ends');
 # Another role's foreign key that looks like one of the conversion is not touched.
 anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 50)");
 my @steps = online_statements($server, { name => 'r' });
-try_as('alice', "$_\n;\n") for grep { !/LOCK TABLE/ } @steps;
+try_as('alice', "$_\n;\n") for before_switch(@steps);
 is((try_as('alice', 'ALTER TABLE r.t ADD UNIQUE (snowflake_new_id); GRANT REFERENCES ON r.t TO bob'))[0], '00000', 'bob may refer to a table');
 is((try_as('bob', 'CREATE TABLE r.x (a bigint, CONSTRAINT snowflake_new_evil FOREIGN KEY (a) REFERENCES r.t (snowflake_new_id))'))[0], '00000', '... and has a key with a name like those of the conversion');
 is(scalar(grep { /snowflake_new_evil/ } online_statements($server, { name => 'r' })), 0, '... which no step drops');
@@ -386,7 +416,7 @@ is(scalar(grep { /snowflake_new_evil/ } online_statements($server, { name => 'r'
 # The conversion's own one is dropped when the table no longer refers.
 anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 50); CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t)");
 @steps = online_statements($server, { name => 'r' });
-try_as('alice', "$_\n;\n") for grep { !/LOCK TABLE/ } @steps;
+try_as('alice', "$_\n;\n") for before_switch(@steps);
 try_as('alice', 'ALTER TABLE r.c DROP CONSTRAINT up');
 is(scalar(grep { /DROP CONSTRAINT snowflake_new_up/ } online_statements($server, { name => 'r' })), 1, 'a foreign key that was made for one that is gone is dropped');
 is(convert_online($server, { name => 'r' }), '', '... and the conversion ends');
@@ -400,7 +430,7 @@ is($server->safe_psql('postgres', q{SELECT seqmin, seqmax, seqcycle FROM pg_sequ
 
 # psql without ON_ERROR_STOP: filling was cancelled, and what follows was done all the same.
 anew("$serial INSERT INTO r.t (n) SELECT generate_series(1, 50); CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t); INSERT INTO r.c SELECT id FROM r.t");
-my @unfilled = grep { !/snowflake_fill|VALIDATE CONSTRAINT snowflake_same|LOCK TABLE/ } online_statements($server, { name => 'r' });
+my @unfilled = grep { !/snowflake_fill|VALIDATE CONSTRAINT snowflake_same/ } before_switch(online_statements($server, { name => 'r' }));
 is((try_as('alice', join '', map { "$_\n;\n" } @unfilled))[0], '00000', 'all statements but those that fill');
 is($server->safe_psql('postgres', q{SELECT count(*) FROM pg_constraint WHERE conname = 'snowflake_new_up' AND convalidated}), '1', '... make a foreign key of what is empty');
 is(convert_online($server, { name => 'r' }), '', '... and the conversion goes on');
@@ -425,6 +455,13 @@ for my $case (
 	[ 'an index that is gone', 'DROP INDEX r.t_n', q{SELECT to_regclass('r.t_n') IS NULL} ],
 	[ 'another index of the same name', 'DROP INDEX r.t_n; CREATE INDEX t_n ON r.t (id, note)', q{SELECT pg_get_indexdef('r.t_n'::regclass) LIKE '%(id, note)'} ],
 	[ 'another check of the same name', 'ALTER TABLE r.t DROP CONSTRAINT small; ALTER TABLE r.t ADD CONSTRAINT small CHECK (id < 900000000000000000)', q{SELECT pg_get_constraintdef(oid) LIKE '%900000000000000000%' FROM pg_constraint WHERE conname = 'small'} ],
+	[ 'another expression', 'DROP INDEX r.t_e; CREATE INDEX t_e ON r.t ((id % 8)) WHERE id <> 5', q{SELECT pg_get_indexdef('r.t_e'::regclass) LIKE '%8%5%'} ],
+	[ 'another condition', 'DROP INDEX r.t_e; CREATE INDEX t_e ON r.t ((id % 7)) WHERE id <> 6', q{SELECT pg_get_indexdef('r.t_e'::regclass) LIKE '%7%6%'} ],
+	[ 'an expression in the place of the conversion\'s', 'DROP INDEX r.snowflake_new_t_e; CREATE INDEX snowflake_new_t_e ON r.t ((snowflake_new_id % 8)) WHERE snowflake_new_id <> 5', q{SELECT pg_get_indexdef('r.t_e'::regclass) LIKE '%7%5%'} ],
+	[ 'a condition in the place of the conversion\'s', 'DROP INDEX r.snowflake_new_t_n; CREATE INDEX snowflake_new_t_n ON r.t (n, snowflake_new_id) WHERE n > 1', q{SELECT pg_get_indexdef('r.t_n'::regclass) LIKE '%(n, id)'} ],
+	[ 'a check in the place of the conversion\'s', 'ALTER TABLE r.t DROP CONSTRAINT snowflake_new_small; ALTER TABLE r.t ADD CONSTRAINT snowflake_new_small CHECK (snowflake_new_id < 900000000000000000)', q{SELECT pg_get_constraintdef(oid) LIKE '%1000000000000000000%' FROM pg_constraint WHERE conname = 'small'} ],
+	[ 'another comment on the conversion\'s index', q{COMMENT ON INDEX r.snowflake_new_t_e IS 'mine'}, q{SELECT obj_description('r.t_e'::regclass, 'pg_class') IS NULL} ],
+	[ 'a column that also refers', 'ALTER TABLE r.t ADD FOREIGN KEY (n) REFERENCES r.t', q{SELECT pg_get_constraintdef(oid) LIKE '%t_id <> %other%' AND obj_description(oid) = 'apart' FROM pg_constraint WHERE conname = 'apart'} ],
 	[ 'another foreign key of the same name', 'ALTER TABLE r.c DROP CONSTRAINT up; ALTER TABLE r.c ADD CONSTRAINT up FOREIGN KEY (t_id) REFERENCES r.t ON DELETE CASCADE', q{SELECT confdeltype = 'c' FROM pg_constraint WHERE conname = 'up'} ],
 	[ 'a column without its NOT NULL', 'ALTER TABLE r.c ALTER must DROP NOT NULL', q{SELECT NOT attnotnull FROM pg_attribute WHERE attrelid = 'r.c'::regclass AND attname = 'must'} ],
 	[ 'a column with a NOT NULL', 'ALTER TABLE r.c ALTER t_id SET NOT NULL', q{SELECT attnotnull FROM pg_attribute WHERE attrelid = 'r.c'::regclass AND attname = 't_id'} ],
@@ -437,14 +474,15 @@ for my $case (
 {
 	my ($what, $change, $true, $may_succeed, $partitioned) = @$case;
 	my $table = $partitioned ? 'CREATE TABLE r.t (id serial, n int NOT NULL, note text) PARTITION BY LIST (n); CREATE TABLE r.t_1 PARTITION OF r.t FOR VALUES IN (1); INSERT INTO r.t (n) SELECT 1 FROM generate_series(1, 50)'
-	  : "$serial INSERT INTO r.t (n) SELECT generate_series(1, 50); CREATE INDEX t_n ON r.t (n, id); GRANT SELECT (id) ON r.t TO carol; ALTER TABLE r.t ADD CONSTRAINT small CHECK (id < 1000000000000000000);
-		CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t, must int NOT NULL CONSTRAINT must_up REFERENCES r.t); INSERT INTO r.c SELECT id, id FROM r.t";
+	  : "$serial INSERT INTO r.t (n) SELECT generate_series(1, 50); CREATE INDEX t_n ON r.t (n, id); CREATE INDEX t_e ON r.t ((id % 7)) WHERE id <> 5; ALTER TABLE r.t ADD UNIQUE (id, n); GRANT SELECT (id) ON r.t TO carol; ALTER TABLE r.t ADD CONSTRAINT small CHECK (id < 1000000000000000000);
+		CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t, must int NOT NULL CONSTRAINT must_up REFERENCES r.t, other int, CONSTRAINT apart CHECK (t_id <> other + 1000), CONSTRAINT pair FOREIGN KEY (t_id, other) REFERENCES r.t (id, n)); INSERT INTO r.c SELECT id, id, id FROM r.t;
+		CREATE INDEX ON r.c ((t_id + other)); COMMENT ON CONSTRAINT apart ON r.c IS 'apart'";
 	anew($table);
 	my $shape = { name => 'r', table => 't' };
 	my @statements = eval { online_statements($server, $shape) };
 	is($@, '', "$what: statements") or next;
-	my $switch = pop @statements;
-	like($switch, qr/LOCK TABLE/, '... of which the last one is the switch');
+	my ($switch) = grep { /check_switch/ } @statements;
+	@statements = before_switch(@statements);
 	my ($state, $text) = try_as('alice', join '', map { "$_\n;\n" } @statements);
 	is($state, '00000', '... all before it are done') or diag($text);
 	is((try_as('alice', $change))[0], '00000', '... and the table changes');
@@ -453,6 +491,7 @@ for my $case (
 	if ($state eq '00000')
 	{
 		ok($may_succeed, "$what: the switch fails");
+		is(convert_online($server, $shape), '', '... or what follows it is done');
 	}
 	else
 	{
@@ -481,10 +520,10 @@ for my $shared ('PRIMARY KEY (a_id, b_id)', 'CONSTRAINT c_check CHECK (a_id <> b
 	my $defined = q{SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'r'::regnamespace ORDER BY 1};
 	my $before = $server->safe_psql('postgres', $defined);
 	my @first = online_statements($server, $a_shape);
-	my ($state, $text) = try_as('alice', join '', map { "$_\n;\n" } @first[ 0 .. $#first - 1 ]);
+	my ($state, $text) = try_as('alice', join '', map { "$_\n;\n" } before_switch(@first));
 	is($state, '00000', "two conversions with $shared: one up to its switch") or diag($text);
 	my $error = convert_online($server, $b_shape);
-	like($error, qr/\A\z|(55000|2BP01): .*HINT/s, '... the other is done, or refused with a hint');
+	like($error, qr/\A\z|55000: .*HINT/s, '... the other is done, or refused with a hint');
 	is(convert_online($server, $a_shape), '', '... then the one');
 	is(convert_online($server, $b_shape), '', '... and the other');
 	is(nothing_left($server, $_), '', '... and nothing is left') for $a_shape, $b_shape;
@@ -498,12 +537,12 @@ for my $shared ('PRIMARY KEY (a_id, b_id)', 'CONSTRAINT c_check CHECK (a_id <> b
 
 anew("$serial CREATE TABLE r.c (t_id int CONSTRAINT up REFERENCES r.t, n int); INSERT INTO r.t (n) SELECT generate_series(1, 50); INSERT INTO r.c SELECT id, n FROM r.t");
 my @renamed = online_statements($server, { name => 'r' });
-is((try_as('alice', join '', map { "$_\n;\n" } grep { !/LOCK TABLE/ } @renamed))[0], '00000', 'all but the switch');
+is((try_as('alice', join '', map { "$_\n;\n" } before_switch(@renamed)))[0], '00000', 'all but the switch');
 is((try_as('alice', 'ALTER TABLE r.c RENAME t_id TO later'))[0], '00000', '... and a column gets another name');
 my ($state, $text) = try_as('alice', 'INSERT INTO r.c VALUES (1, 1)');
 is($state, '42703', 'rows cannot be written');
 like($text, qr/t_id.*HINT:.*(name|RENAME)/s, '... and the error says why');
-isnt((try_as('alice', $renamed[-1]))[0], '00000', 'the switch fails');
+isnt((try_as('alice', grep { /check_switch/ } @renamed))[0], '00000', 'the switch fails');
 is((try_as('alice', 'ALTER TABLE r.c RENAME later TO t_id'))[0], '00000', 'it gets its own name again');
 is((try_as('alice', 'INSERT INTO r.c VALUES (1, 1)'))[0], '00000', '... and rows are written');
 is(convert_online($server, { name => 'r' }), '', '... and the conversion ends');

@@ -68,7 +68,7 @@ sub said
 
 my $table = 'CREATE TABLE r.t (id serial PRIMARY KEY, n int, note text); INSERT INTO r.t (n) SELECT generate_series(1, 20)';
 my @calls = (q{SELECT snowflake_convert('r.t', 'id', online => true)}, q{SELECT snowflake_convert('r.t', 'id', online => true, abandon => true)},
-	q{SELECT snowflake_check_switch('r.t', 'id', 'ids', '')}, q{CALL snowflake_fill('r.t')});
+	q{SELECT snowflake_check_switch('r.t', 'id', 'ids', false, '')}, q{CALL snowflake_fill('r.t')});
 my @others = (
 	[ 'a superuser', 'postgres', '' ],
 	[ 'a superuser that has set the owner\'s role', 'postgres', 'SET ROLE alice' ],
@@ -221,7 +221,7 @@ is((try_as('mallory', spy('public', 'mallory') . q{
 	CREATE PROCEDURE public.snowflake_try(VARIADIC statements text[]) LANGUAGE plpgsql AS $$BEGIN PERFORM public.spy('snowflake_try'); END$$;
 	CREATE PROCEDURE public.snowflake_try(statements varchar) LANGUAGE plpgsql AS $$BEGIN PERFORM public.spy('snowflake_try'); END$$;
 	CREATE PROCEDURE public.snowflake_try(statements name) LANGUAGE plpgsql AS $$BEGIN PERFORM public.spy('snowflake_try'); END$$;
-	CREATE FUNCTION public.snowflake_check_switch(a text, b text, c text, d text) RETURNS void LANGUAGE plpgsql AS $$BEGIN PERFORM public.spy('snowflake_check_switch'); END$$;
+	CREATE FUNCTION public.snowflake_check_switch(a text, b text, c text, d boolean, e text) RETURNS void LANGUAGE plpgsql AS $$BEGIN PERFORM public.spy('snowflake_check_switch'); END$$;
 	CREATE DOMAIN public.int8 AS text; CREATE DOMAIN public.regclass AS text; CREATE DOMAIN public.text AS name}))[0], '00000', 'mallory plants functions and operators in public');
 for my $path ('"$user", public', 'public, pg_catalog')
 {

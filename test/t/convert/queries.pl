@@ -13,7 +13,7 @@ use Test::More;
 my $folder = 'src/convert/queries';
 my %text = map { m{([^/]+)\.sql$} => slurp_file($_) } glob "$folder/*.sql";
 my %parameters = map { $text{$_} =~ /^-- Parameters: (.*)$/m ? ($_ => $1) : () } keys %text;
-my %used = map { $_ => 1 } map { $text{$_} =~ /^:(\w+)$/mg } keys %text;
+my %used = map { $_ => 1 } 'text_settings', map { $text{$_} =~ /^:(\w+)$/mg } keys %text;
 is_deeply([ grep { !$parameters{$_} && !$used{$_} } sort keys %text ], [], 'each file is a query, or a part of one');
 is_deeply([ grep { !defined $text{$_} } sort keys %used ], [], 'each part is there');
 

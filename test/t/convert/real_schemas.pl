@@ -1,5 +1,5 @@
-# All keys of real applications' schemas (test/schemas) are converted by one call each. A dry run
-# names what is in the way, and statements drop or change that. Each table that becomes wider is
+# All keys of real applications' schemas (test/schemas) are converted by one call each (G13). A dry
+# run names what is in the way, and statements drop or change that. Each table that becomes wider is
 # rewritten exactly once. A dump differs from the one before only in the columns' types, defaults
 # and sequences. Then every key issues ids.
 #

@@ -21,7 +21,7 @@ use Time::HiRes qw(time sleep);
 my $clients = 3;
 
 # What each client does: it inserts a row, and one that refers to it; and it updates rows of its own,
-# which exist before. :c is another number each time.
+# which exist before. :c is another number each time, of a sequence: random ones meet.
 my @converted = (
 	{
 		schema => 'chado', table => 'cvterm', key => 'cvterm_id',
@@ -52,6 +52,7 @@ SQL
 
 my $server = schema_server('online');
 load_schema($server, $_) for schema_names();
+$server->safe_psql('chado', 'CREATE SEQUENCE watch.numbers; GRANT USAGE ON SEQUENCE watch.numbers TO app');
 my %references = map { my $schema = $_; map { my ($table, $count) = split /\|/; ("$schema.$table" => $count) }
 	  split /\n/, $server->safe_psql($schema, q{SELECT confrelid::regclass, count(*) FROM pg_constraint JOIN watch.tables ON conrelid = relation WHERE contype = 'f' GROUP BY 1}) } schema_names();
 my @most = (sort { $references{$b} <=> $references{$a} } keys %references)[ 0 .. $#converted ];
@@ -95,7 +96,7 @@ sub start_clients_of
 {
 	my ($one) = @_;
 	my $folder = PostgreSQL::Test::Utils::tempdir();
-	append_to_file("$folder/write.sql", '\set c (:client_id + 1) * 100000000 + random(1, 99999999)' . "\nBEGIN;\n$one->{write}COMMIT;\n");
+	append_to_file("$folder/write.sql", "BEGIN;\nSELECT nextval('watch.numbers') AS c \\gset\n$one->{write}COMMIT;\n");
 	my $writers = { folder => $folder };
 	$writers->{run} = IPC::Run::start(
 		[

@@ -1,6 +1,7 @@
 # Whatever a session has set, a conversion evaluates rows under it, as all other statements of the
 # session do: functions that are immutable while a setting stays have the same results in indexes and
-# checks before and after. So indexes find the same rows, and unique ones stay unique.
+# checks before and after. So indexes find the same rows, and unique ones stay unique. Under some
+# settings only online: in one step, PostgreSQL could change constants.
 # Not in the default run: two conversions of a table with ten indexes under each of ten settings.
 use strict;
 use warnings;
@@ -41,6 +42,7 @@ my ($ended, $wrong) = (0, '');
 for my $setting (@settings)
 {
 	my ($name, $value) = @$setting;
+	my $is_refused = ($name // '') =~ /^(DateStyle|extra_float_digits|array_nulls)$/;
 	$server->safe_psql('postgres', 'ALTER ROLE alice RESET ALL' . ($name ? "; ALTER ROLE alice SET $name = '$value'" : ''));
 	for my $online (0, 1)
 	{
@@ -54,6 +56,7 @@ for my $setting (@settings)
 		my $before = found('enable_seqscan');
 		$said .= as_alice($online ? q{SELECT snowflake_convert('f.t', 'id', online => true) \gexec} : q{SELECT snowflake_convert('f.t', 'id')});
 		$said = $said =~ /(ERROR.*)/s ? $1 : '';
+		next if !$online && $is_refused && $said =~ /could change constants in checks and indexes/;
 		my ($by_index, $by_rows) = (found('enable_seqscan'), found('enable_indexscan'));
 		$said .= "by index $by_index\nby rows $by_rows\nbefore $before" if $by_index ne $by_rows || $by_index ne $before || $before !~ /1/;
 		$said .= 'not converted' if $server->safe_psql('postgres', q{SELECT atttypid FROM pg_attribute WHERE attrelid = 'f.t'::regclass AND attname = 'id'}) != 20;
@@ -62,6 +65,6 @@ for my $setting (@settings)
 	}
 }
 is($wrong, '', "$ended conversions evaluate rows as all statements of their session do");
-figures('%d trials (conversions), %d expressions each, %d right', 2 * @settings, scalar @expressions, $ended);
+figures('%d trials (conversions), %d expressions each, %d right', 2 * @settings - 4, scalar @expressions, $ended);
 $server->stop('fast');
 done_testing();

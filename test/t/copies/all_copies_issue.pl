@@ -11,7 +11,7 @@ use SnowflakeTest;
 use Test::More;
 
 my ($registry, $conninfo) = start_registry();
-my $primary = new_server('primary', streaming => 1, conf => quiet() . "wal_log_hints = on\nsnowflake.registry = '$conninfo'\n");
+my $primary = new_server('primary', streaming => 1, patient => 1, conf => quiet() . "wal_log_hints = on\nsnowflake.registry = '$conninfo'\n");
 start_server($primary);
 value($primary, 'CREATE EXTENSION snowflake');
 my %loads = (primary => load($primary));

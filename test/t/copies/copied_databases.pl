@@ -15,7 +15,7 @@ use lib 'test/perl';
 use SnowflakeTest;
 use Test::More;
 
-my $server = new_server('server', conf => "snowflake.max_databases = 20\nmax_worker_processes = 40\nlog_statement = none\nautovacuum = off\n");
+my $server = new_server('server', patient => 1, conf => "snowflake.max_databases = 20\nmax_worker_processes = 40\nlog_statement = none\nautovacuum = off\n");
 start_server($server);
 
 sub value { my ($db, $sql) = @_; return $server->safe_psql($db, $sql); }
@@ -57,7 +57,7 @@ for my $strategy ('wal_log', 'file_copy')
 {
 	my $before = worker($original);
 	my $copy = "copy_$strategy";
-	value('postgres', "CREATE DATABASE $copy TEMPLATE $original STRATEGY $strategy");
+	alone($server, "CREATE DATABASE $copy TEMPLATE $original STRATEGY $strategy");
 	my ($ours, $theirs) = (worker($original), worker($copy));
 	isnt($theirs, $_, "$strategy: the copy has another worker id than its original") for $before, $ours;
 	is(value($copy, 'SELECT settles_until IS NULL FROM snowflake_origin'), 't', '... and nothing is held back');
@@ -66,8 +66,8 @@ for my $strategy ('wal_log', 'file_copy')
 
 ### A database that is renamed
 
-my $skipped = value($original, 'SELECT jumped_to, last_lease_id + 1 FROM snowflake_origin');
-value('postgres', "ALTER DATABASE $original RENAME TO renamed");
+my $skipped;
+alone($server, "ALTER DATABASE $original RENAME TO renamed", sub { $skipped = value($original, 'SELECT jumped_to, last_lease_id + 1 FROM snowflake_origin') });
 worker('renamed');
 is(value('renamed', 'SELECT jumped_to, last_lease_id FROM snowflake_origin'), $skipped, 'a renamed database acquires the next lease');
 $server->stop('fast');

@@ -15,7 +15,7 @@ use Test::More;
 my $registry = registry_server();
 new_registry($registry, 'fleet');
 my $node = new_server('node', streaming => 1,
-	conf => "snowflake.lease_duration = 6s\nsnowflake.start_timeout = 2s\nsnowflake.registry = '" . at($registry, 'fleet') . "'\nsnowflake.node_name = 'number 2'\n");
+	conf => "snowflake.lease_duration = 6s\nsnowflake.start_timeout = 60s\nsnowflake.registry = '" . at($registry, 'fleet') . "'\nsnowflake.node_name = 'number 2'\n");
 start_server($node);
 value($node, 'CREATE EXTENSION snowflake');
 take($node, 1000);

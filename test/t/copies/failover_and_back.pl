@@ -12,7 +12,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $db = 'postgres';
-my $first = new_server('first', streaming => 1, conf => quiet() . "wal_log_hints = on\n");
+my $first = new_server('first', streaming => 1, patient => 1, conf => quiet() . "wal_log_hints = on\n");
 start_server($first);
 value($first, 'CREATE EXTENSION snowflake; CREATE TABLE kept (id bigint PRIMARY KEY DEFAULT snowflake_nextval())');
 my $second = standby_of($first, 'second');

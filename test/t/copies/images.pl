@@ -16,7 +16,7 @@ sub worker { my ($server) = @_; value($server, 'SELECT snowflake_nextval()'); re
 for my $issued (0, 1)
 {
 	my $what = $issued ? 'after the first id' : 'before the first id';
-	my $original = new_server("original_$issued", conf => "log_statement = none\nautovacuum = off\n");
+	my $original = new_server("original_$issued", patient => 1, conf => "log_statement = none\nautovacuum = off\n");
 	start_server($original);
 	value($original, 'CREATE EXTENSION snowflake');
 	value($original, 'SELECT snowflake_nextval()') if $issued;

@@ -15,8 +15,8 @@ use SnowflakeObjects;
 use SnowflakeTest;
 use Test::More;
 
-PgUpgrade::start_old();
-my $copied = upgrade_target('copied', preload => 1);
+PgUpgrade::start_old(patient => 1);
+my $copied = upgrade_target('copied', preload => 1, patient => 1);
 my @names = qw(crashed named other shop silent);
 make_databases(@names);
 my ($last) = sort { $b <=> $a } @{ $issued{crashed} };
@@ -84,7 +84,7 @@ like(sql($copied, 'adopting', $columns), qr/^later\|id\|bigint\|\|ids.snowflake_
 $copied->stop('fast');
 
 # By links, into a server that preloads the library only afterwards.
-my $linked = upgrade_target('linked', preload => 0);
+my $linked = upgrade_target('linked', preload => 0, patient => 1);
 my $link_ms = pg_upgrade($linked, '--link');
 $linked->append_conf('postgresql.conf', preloading());
 start_server($linked);

@@ -13,9 +13,9 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-PgUpgrade::start_old();
+PgUpgrade::start_old(patient => 1);
 start_nodes();
-my $copied = upgrade_target('copied', preload => 1);
+my $copied = upgrade_target('copied', preload => 1, patient => 1);
 make_databases(qw(branch fleet shop));
 # One node's lease survives the upgrade, the other node's lease does not.
 make_node('steady', '5min', place('fleet', $copied, $old));

@@ -17,8 +17,8 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-PgUpgrade::start_old();
-my $new = upgrade_target('new', preload => 1);
+PgUpgrade::start_old(patient => 1);
+my $new = upgrade_target('new', preload => 1, patient => 1);
 start_server($new);
 # A database's dump does not contain roles.
 sql($new, 'postgres', 'CREATE ROLE writer LOGIN');
@@ -62,7 +62,7 @@ check_shop($new, 'restored shop', 'restored_shop');
 
 sql($_, 'postgres', 'CREATE ROLE carol LOGIN') for $old, $new;
 sql($old, 'postgres', 'CREATE DATABASE carols_0 OWNER carol');
-sql($old, 'carols_0', 'CREATE EXTENSION snowflake', q{SELECT snowflake_set_layout('2024-01-01 00:00+00', '10 ms', 39, 3, 8, 10, true)},
+sql($old, 'carols_0', 'CREATE EXTENSION snowflake', q{SELECT snowflake_set_layout('epoch=2024-01-01 tick=10ms time=39 seq=10 datacenter=3 worker=8')},
 	q{SELECT snowflake_create_segment('ticket', 100, 10, 5000, 20, 'carol')},
 	q{CREATE TABLE ticket (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), number integer UNIQUE DEFAULT snowflake_segment_nextval('ticket'))},
 	'ALTER TABLE ticket OWNER TO carol');

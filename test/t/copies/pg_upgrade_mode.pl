@@ -7,7 +7,7 @@ use warnings;
 use SnowflakeTest;
 use Test::More;
 
-my $server = new_server('server');
+my $server = new_server('server', patient => 1);
 start_server($server);
 sub sql { return $server->safe_psql('postgres', $_[0]); }
 sql(q{

@@ -19,7 +19,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $db = 'postgres';
-my $primary = new_server('primary', streaming => 1, conf => "snowflake.lease_duration = 10min\nsnowflake.max_clock_skew = 0\nwal_sender_timeout = 0\n");
+my $primary = new_server('primary', streaming => 1, patient => 1, conf => "snowflake.lease_duration = 10min\nsnowflake.max_clock_skew = 0\nwal_sender_timeout = 0\n");
 start_server($primary);
 value($primary, 'CREATE EXTENSION snowflake; CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), n int);'
 	  . ' CREATE TABLE old (id bigserial)');

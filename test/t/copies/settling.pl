@@ -12,9 +12,9 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 my $db = 'postgres';
-my $small = new_server('small', streaming => 1, late => 1, conf => "snowflake.lease_duration = 8s\nsnowflake.max_clock_skew = 0\nsnowflake.start_timeout = 2s\n");
+my $small = new_server('small', streaming => 1, late => 1, conf => "snowflake.lease_duration = 8s\nsnowflake.max_clock_skew = 0\nsnowflake.start_timeout = 60s\n");
 start_server($small);
-value($small, q{CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, 3, 12, false);
+value($small, q{CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES (true, 'epoch=1735689600000 tick=1ms time=41 worker=3 seq=12');
 	SELECT snowflake_nextval()});
 my $first = standby_of($small, 'first');
 my $next = standby_of($first, 'next');

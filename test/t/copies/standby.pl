@@ -11,7 +11,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $db = 'postgres';
-my $primary = new_server('primary', streaming => 1, conf => "snowflake.max_clock_skew = 0\n");
+my $primary = new_server('primary', streaming => 1, patient => 1, conf => "snowflake.max_clock_skew = 0\n");
 start_server($primary);
 value($primary, 'CREATE EXTENSION snowflake_convert CASCADE; CREATE TABLE t (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), n int);'
 	  . ' CREATE TABLE old (id bigserial)');

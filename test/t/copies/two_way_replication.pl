@@ -18,7 +18,7 @@ my @names = qw(east west);
 my %nodes;
 for my $name (@names)
 {
-	$nodes{$name} = new_server($name, conf => quiet() . "wal_level = logical\nmax_wal_senders = 8\nmax_replication_slots = 8\nsnowflake.registry = '$conninfo'\n");
+	$nodes{$name} = new_server($name, patient => 1, conf => quiet() . "wal_level = logical\nmax_wal_senders = 8\nmax_replication_slots = 8\nsnowflake.registry = '$conninfo'\n");
 	start_server($nodes{$name});
 	value($nodes{$name}, qq{
 		CREATE EXTENSION snowflake;

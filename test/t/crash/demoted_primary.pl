@@ -12,7 +12,7 @@ use Test::More;
 
 my $db = 'postgres';
 # The window outlasts the whole test, so the previous lease could still be used.
-my $first = new_server('first', streaming => 1, conf => quiet() . "wal_log_hints = on\n");
+my $first = new_server('first', streaming => 1, patient => 1, conf => quiet() . "wal_log_hints = on\n");
 start_server($first);
 value($first, 'CREATE EXTENSION snowflake');
 my $second = standby_of($first, 'second');

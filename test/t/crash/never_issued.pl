@@ -12,7 +12,7 @@ use SnowflakeTest;
 use Test::More;
 
 need_boxes();
-my $primary = new_server('primary', streaming => 1, preload => 1);
+my $primary = new_server('primary', streaming => 1, preload => 1, patient => 1);
 start_server($primary);
 
 # How often the server says that its box is missing, when it starts after a crash that took the box,

@@ -15,7 +15,7 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 my ($registry, $relay, $place) = distant_registry();
-my $node = new_node('node', place => $place, conf => "snowflake.lease_duration = 1min\nsnowflake.start_timeout = 3s\n");
+my $node = new_node('node', place => $place, patient => 1, conf => "snowflake.lease_duration = 1min\n");
 my $highest = 0;
 
 # The first call after a start, and a thousand ids more: all above the previous ids.
@@ -108,7 +108,7 @@ for my $what (qw(hold cut))
 		ok($heard, 'the registry has the lease back');
 		$relay->tell('drop');
 		$node->start;
-		my ($state, $error) = query_error($node, 'postgres', 'SELECT snowflake_nextval()');
+		my ($state, $error) = query_error($node, 'postgres', "SET snowflake.start_timeout = '3s'; SELECT snowflake_nextval()");
 		is($state, 'SF001', 'with no registry there is no id');
 		$relay->tell('pass forgotten');
 		ok(wait_until('an id', sub { ($node->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'with the registry there is one, ...');

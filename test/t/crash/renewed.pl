@@ -15,11 +15,11 @@ use Time::HiRes qw(time);
 need_boxes();
 my $registry = registry_server(streaming => 1);
 # Ticks of half a second, so a session's numbers last as long.
-new_registry($registry, 'fleet', layout => q{(true, 1735689600000, 500000, 38, 0, 10, 15, false)});
+new_registry($registry, 'fleet', layout => q{(true, 'epoch=1735689600000 tick=500ms time=38 worker=10 seq=15')});
 my $server = new_server('renewed', streaming => 1, preload => 1,
 	conf => "snowflake.start_timeout = 20s\nsnowflake.lease_duration = 10s\nsnowflake.registry = '" . at($registry, 'fleet') . "'\n");
 start_server($server);
-value($server, 'CREATE EXTENSION snowflake; INSERT INTO snowflake_layout SELECT true, 1735689600000, 500000, 38, 0, 10, 15, false');
+value($server, 'CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES (true, $$epoch=1735689600000 tick=500ms time=38 worker=10 seq=15$$)');
 
 sub row_of { my ($lease) = @_; return value($registry, "SELECT worker_id, window_end FROM $schema.snowflake_registry WHERE lease_id = $lease", 'fleet'); }
 sub workers { my (@ids) = @_; return value($server, 'SELECT string_agg(DISTINCT (snowflake_decode(id)).worker::text, \' \') FROM unnest(ARRAY[' . join(',', @ids) . ']::bigint[]) id'); }

@@ -23,7 +23,7 @@ my $lost = qr/WARNING:  snowflake keeper: the shared memory object "[^"]*" was l
 
 # What the views of both databases report.
 sub shown { return join ' ', map { value($server, 'SELECT black_box, advice FROM snowflake_metrics', $_) } qw(postgres second); }
-is(shown(), '1|0 1|0', 'there is a black box');
+ok(wait_until('the views', sub { shown() eq '1|0 1|0' }), 'there is a black box');
 
 my $looked = 0;
 
@@ -37,7 +37,8 @@ sub take_away
 	ok(wait_until('the views', sub { shown() eq '0|1 0|1' }), "$how: the views say that there is no black box");
 	like(value($server, 'SELECT advice FROM snowflake_status'), qr/restart the server/, '... and what to do');
 	sleep 3 unless $looked++;
-	my @details = log_since($server, $log) =~ /$lost/g;
+	my @details;
+	wait_until('the message', sub { @details = log_since($server, $log) =~ /$lost/g; });
 	is("@details", $how eq 'removed' ? 'It was removed.' : 'Another object has its name.', '... and the log once, of both keepers');
 	is(ready_count($server), $ready, '... and nothing crashed');
 	return;
@@ -56,7 +57,7 @@ is(life($server, $_), $life{$_}, "the same lease goes on in $_") for qw(postgres
 like(log_since($server, $log), $taken_away, 'the log says that the object was taken away');
 unlike(log_since($server, $log), $unusable, '... and nothing else of it');
 is(box_of($server), $box, 'there is one of its name again');
-is(shown(), '1|0 1|0', '... as the views say');
+ok(wait_until('the views', sub { shown() eq '1|0 1|0' }), '... as the views say');
 
 # The new object works like the first one.
 $log = -s $server->logfile;

@@ -39,7 +39,9 @@ for my $cut (sort keys %left)
 		my ($before) = ask($session, 'SELECT snowflake_nextval()');
 		truncate $kept, $left{$cut} or die "$kept: $!";
 		ok(wait_until('the views', sub { value($server, 'SELECT black_box FROM snowflake_metrics') eq '0' }), "$cut is cut off: there is no black box");
-		my @said = log_since($server, $log) =~ /WARNING:  snowflake keeper: the shared memory object "[^"]*" was lost while the server ran\n.*DETAIL:  (.*)/g;
+		my @said;
+		# The keeper says it a moment later.
+		wait_until('the message', sub { @said = log_since($server, $log) =~ /WARNING:  snowflake keeper: the shared memory object "[^"]*" was lost while the server ran\n.*DETAIL:  (.*)/g; });
 		is("@said", 'It was truncated.', '... as the log says, once');
 		ok(!-e $box, '... nor an object of its name');
 		cmp_ok((ask($session, 'SELECT snowflake_nextval()'))[0], '>', $before, '... ids go on in a session of before');

@@ -1,4 +1,4 @@
-# A database for each test of an application, as doc/clients.md says: if more of them issue ids at
+# A database for each test of an application, as doc/recipes.md says: if more of them issue ids at
 # once than the server has background workers, calls wait for snowflake.start_timeout and fail with
 # SF001; with a longer timeout they get their ids when another test drops its database. A template
 # takes no worker, and a dropped database gives back its worker and its entry.
@@ -15,7 +15,7 @@ my $workers = 3;
 my $server = new_server('tests', preload => 1, conf => "log_statement = none\nautovacuum = off\nmax_worker_processes = " . ($workers + 1)
 	  . "\nsnowflake.max_databases = 4\nsnowflake.start_timeout = 60s\n");
 start_server($server);
-my ($create, $drop) = block_of('doc/clients.md', 'TEMPLATE app_template') =~ /^(CREATE DATABASE .*?;).*^(DROP DATABASE .*?;)/ms or die "the page's block";
+my ($create, $drop) = block_of('doc/recipes.md', 'TEMPLATE app_template') =~ /^(CREATE DATABASE .*?;).*^(DROP DATABASE .*?;)/ms or die "the page's block";
 sub named { my ($sql, $number) = @_; return $sql =~ s/test_1/test_$number/r; }
 my $insert = q{INSERT INTO item (name) VALUES ('first') RETURNING id > 0};
 

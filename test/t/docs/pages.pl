@@ -88,6 +88,14 @@ for my $page (pages())
 	$server->safe_psql('postgres', "CREATE DATABASE $dbname TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'");
 	run_blocks($dbname, @here);
 	judge($_) for @here;
+	my $schema = $server->safe_psql($dbname, q{SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'snowflake'});
+	if ($schema)
+	{
+		# A keeper that stands still for seconds is told of meanwhile.
+		my $advice;
+		wait_until('no advice', sub { ($advice = $server->safe_psql($dbname, "SELECT advice FROM $schema.snowflake_status")) !~ /has not extended|has had no answer/ });
+		is($advice, '', "$page: whoever does what it says gets no advice");
+	}
 	$run += @here;
 }
 cmp_ok($run, '>', 20, 'blocks were found');

@@ -37,7 +37,8 @@ ok(wait_until('its row to be committed on the primary alone', sub {
 	return value($first, "SELECT count(*) FROM snowflake_registry WHERE lease_id > $known") > 0 && $cancelled > 2;
 }), 'the lease of another node is committed on the primary alone');
 is(value($nodes, q{SELECT count(*) FROM snowflake_status WHERE lease_id IS NOT NULL}, 'late'), '0', '... which does not count on it');
-is(client_bytes($late->{load}), length("connection\n") * (() = PostgreSQL::Test::Utils::slurp_file($late->{load}{files}[0]) =~ /connection/g), '... and has issued nothing');
+# Read once, because connections go on.
+is(PostgreSQL::Test::Utils::slurp_file($late->{load}{files}[0]) =~ s/^connection\n//gmr, '', '... and has issued nothing');
 # Moves of the window that only the primary has do not count either.
 my $end = value($nodes, 'SELECT window_end FROM snowflake_status', 'node_1');
 $cancel->() for 1 .. 20;

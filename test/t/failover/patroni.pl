@@ -25,8 +25,8 @@ my ($version, $missing) = Patroni::version();
 plan skip_all => "there is no $missing; apt-get install patroni etcd-server" unless $version;
 seed();
 
-# A lease lasts longer than a failover, even if it was to be extended just then.
-my $lease = 4 * Patroni::ttl() * slowness();
+# A lease lasts longer than a failover of a busy machine, even if it was to be extended just then.
+my $lease = 20 * Patroni::ttl() * slowness();
 my $skew = 2;
 my %parameters = (shared_preload_libraries => 'snowflake', 'snowflake.max_clock_skew' => "${skew}s", 'snowflake.lease_duration' => "${lease}s",
 	'snowflake.start_timeout' => '20s', wal_retrieve_retry_interval => '100ms', wal_receiver_status_interval => '1s', fsync => 'off', autovacuum => 'off');
@@ -39,6 +39,8 @@ my $place = $registry->place('postgres', 'node');
 my $nodes = make_nodes('nodes', conf => "snowflake.lease_duration = ${lease}s\n");
 my @steady = map { begin_node($nodes, "steady_$_", $place) } 1 .. 2;
 my @nodes = @steady;
+set_lease_duration($nodes, $lease + 1 . 's');
+for my $node (@steady) { wait_until('a long window', sub { value($nodes, "SELECT ids_flow_seconds > $lease / 2 FROM snowflake_metrics", $node->{name}) eq 't' }) or die "no long window\n"; }
 # On the primary, the registry's database issues ids, too.
 my $own = { name => 'the leader', load => start_clients($registry, 1, "COPY (SELECT snowflake_nextval() FROM generate_series(1, 20)) TO STDOUT;\nSELECT FROM pg_sleep(0.02);\n" x 20) };
 my @slowest;    # failovers and switchovers, in seconds

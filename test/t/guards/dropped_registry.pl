@@ -14,8 +14,8 @@ use SnowflakeTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $layout = "SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 2, 12)";
-my $quiet = "log_statement = none\nautovacuum = off\nsnowflake.lease_duration = 20s\nsnowflake.start_timeout = 10s\n";
+my $layout = "SELECT snowflake_set_layout('epoch=2025-01-01 time=41 worker=2 seq=12')";
+my $quiet = "log_statement = none\nautovacuum = off\nsnowflake.lease_duration = 20s\nsnowflake.start_timeout = 60s\n";
 my $registry = new_server('registry', preload => 0, conf => $quiet);
 start_server($registry);
 $registry->safe_psql('postgres', 'CREATE ROLE node LOGIN; CREATE ROLE owner SUPERUSER; CREATE DATABASE ids');
@@ -118,7 +118,7 @@ is((query_error($server, 'postgres', q{SET snowflake.max_clock_skew = '1h'; DROP
 is((query_error($server, 'postgres', 'SET snowflake.max_clock_skew = 0; DROP EXTENSION snowflake'))[0], '00000', '... or may not');
 
 # A registry whose objects were changed can be dropped, too.
-for my $change ('ALTER TABLE snowflake_registry RENAME window_end TO x', 'ALTER TABLE snowflake_layout RENAME tick_us TO x', 'UPDATE snowflake_layout SET tick_us = 0')
+for my $change ('ALTER TABLE snowflake_registry RENAME window_end TO x', 'ALTER TABLE snowflake_layout RENAME definition TO x', q{UPDATE snowflake_layout SET definition = 'of a later version'})
 {
 	$server->safe_psql('postgres', 'CREATE EXTENSION snowflake; ' . lease_function() . "SELECT * FROM pg_temp.lease('other', $tick, '1 min')");
 	my $session = "SET session_replication_role = replica; ALTER TABLE snowflake_layout DISABLE TRIGGER ALL; $change";

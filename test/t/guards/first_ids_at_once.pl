@@ -15,7 +15,7 @@ my $trials = $ENV{SNOWFLAKE_TRIALS} || at_length(10, 20);
 my $at_once = 10;
 my $conf = "wal_level = logical\nmax_wal_senders = 30\nmax_replication_slots = 30\nmax_worker_processes = 60\nmax_logical_replication_workers = 30\n"
   . "max_sync_workers_per_subscription = 2\nwal_retrieve_retry_interval = 100ms\nmax_connections = 100\n";
-my %servers = map { $_ => new_server($_, conf => $conf) } qw(one two);
+my %servers = map { $_ => new_server($_, patient => 1, conf => $conf) } qw(one two);
 my %other = (one => 'two', two => 'one');
 start_server($_) for values %servers;
 

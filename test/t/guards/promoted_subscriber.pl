@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $db = 'postgres';
-my $primary = new_server('primary', streaming => 1, conf => "wal_level = logical\nmax_wal_senders = 10\nmax_replication_slots = 10\n"
+my $primary = new_server('primary', streaming => 1, patient => 1, conf => "wal_level = logical\nmax_wal_senders = 10\nmax_replication_slots = 10\n"
 	  . "max_worker_processes = 20\nsnowflake.lease_duration = 2s\nautovacuum = off\n");
 start_server($primary);
 sub value { my ($server, $sql) = @_; return $server->safe_psql($db, $sql); }
@@ -44,8 +44,7 @@ value($copy, sprintf(q{CREATE SUBSCRIPTION everything CONNECTION 'host=%s port=%
 # Both registries assign the same lease ids, so their rows would conflict.
 ok(draw_anew($copy, 1), 'the copy acquires its own worker id');
 # The copy must keep this lease, however slow the machine is.
-$copy->append_conf('postgresql.conf', 'snowflake.lease_duration = 2min');
-$copy->reload;
+set_lease_duration($copy, '2min');
 ok(wait_until('a long window', sub { value($copy, q{SELECT window_end > clock_timestamp() + interval '1 min' FROM snowflake_status}) eq 't' }), '... for long');
 my $worker = value($copy, 'SELECT worker FROM snowflake_status');
 isnt($worker, value($primary, 'SELECT worker FROM snowflake_status'), "... $worker, which the other has not");

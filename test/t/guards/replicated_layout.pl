@@ -12,7 +12,7 @@ use Test::More;
 my $conf = "wal_level = logical\nmax_wal_senders = 20\nmax_replication_slots = 20\nmax_worker_processes = 20\nmax_logical_replication_workers = 10\n"
   . "wal_retrieve_retry_interval = 100ms\n";
 my $source = new_server('source', conf => $conf);
-my $target = new_server('target', conf => $conf);
+my $target = new_server('target', patient => 1, conf => $conf);
 start_server($_) for $source, $target;
 for my $db (qw(copied streamed refused))
 {

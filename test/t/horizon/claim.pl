@@ -206,7 +206,7 @@ for my $end ('COMMIT', "PREPARE TRANSACTION 'p'")
 	my $last = nextval();
 	sleep 1;
 	is((ask($open, "INSERT INTO outbox SELECT unnest(:'ids'::bigint[]), 'x'"))[1], '', 'they are its own, whatever readers have');
-	cmp_ok($oldest, '<', horizon(), 'a reader has passed an older one');
+	ok(wait_until('the horizon', sub { horizon() > $oldest }), 'a reader has passed an older one');
 	like((ask($open, "SAVEPOINT s;\nINSERT INTO outbox VALUES ($oldest, 'x');\nROLLBACK TO s"))[1], qr/is below the horizon/, '... which is refused');
 	ask($open, $end);
 	value(q{COMMIT PREPARED 'p'}) if $end =~ /PREPARE/;
@@ -215,7 +215,9 @@ for my $end ('COMMIT', "PREPARE TRANSACTION 'p'")
 ask($open, "RESET $_") for 'parallel_leader_participation', 'parallel_setup_cost', 'parallel_tuple_cost', 'min_parallel_table_scan_size';
 
 # Procedures: each of their transactions counts separately.
-value(q{CREATE PROCEDURE writes(given bigint) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO outbox (payload) VALUES ('x'); COMMIT; PERFORM pg_sleep(0.5); INSERT INTO outbox VALUES (given, 'x'); END $$});
+value(q{CREATE PROCEDURE writes(given bigint) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO outbox (payload) VALUES ('x'); COMMIT;
+	FOR i IN 1 .. 1000 LOOP EXIT WHEN snowflake_horizon() > given; PERFORM pg_sleep(0.05); END LOOP;
+	INSERT INTO outbox VALUES (given, 'x'); END $$});
 my $clients = start_clients($server, 1, "SELECT snowflake_horizon() FROM pg_sleep(0.01);\n" x 50);
 is(state('CALL writes(' . nextval() . ')'), 'SF007', 'ids of a procedure\'s earlier transaction are of an earlier transaction');
 stop_clients($clients);
@@ -262,7 +264,10 @@ for my $mode ('fast', 'immediate')
 ### A step back of the clock, by more than is bridged: new ids are smaller
 
 $server->append_conf('postgresql.conf', "snowflake.max_bridge = '1s'\nsnowflake.on_clock_step_back = new_worker\n");
+# The limits are in force when the keeper has read them.
 $server->reload;
+wait_until('the limit', sub { value(q{SELECT current_setting('snowflake.max_bridge')}) eq '1s' });
+keeper_looks($server);
 my $before = passed();
 move_clock($server, -40);
 ok(wait_until('another worker id', sub { nextval() < $before }), 'after a large step back ids are smaller');

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
 
-my $server = new_server('holders', conf => "max_prepared_transactions = 5\nautovacuum = off\nlog_statement = none\nrestart_after_crash = on\n");
+my $server = new_server('holders', patient => 1, conf => "max_prepared_transactions = 5\nautovacuum = off\nlog_statement = none\nrestart_after_crash = on\n");
 start_server($server);
 sub value { return $server->safe_psql('postgres', $_[0]); }
 sub horizon { return value('SELECT snowflake_horizon()'); }

@@ -18,7 +18,7 @@ use Time::HiRes qw(time sleep);
 my $page = slurp_file('doc/horizon.md');
 sub block { my ($language, $what) = @_; return block_of('doc/horizon.md', $what, $language); }
 
-my $server = new_server('server', streaming => 1,
+my $server = new_server('server', streaming => 1, patient => 1,
 	conf => "log_statement = none\nautovacuum = off\nwal_level = logical\nmax_connections = 50\nmax_worker_processes = 20\nmax_wal_senders = 10\nmax_replication_slots = 10\n");
 start_server($server);
 # Two nodes and the database that gathers their rows: three databases.
@@ -92,7 +92,7 @@ my @horizons = map { start_clients($server, 1, $write_horizon x 20, dbname => $_
 
 # A reader in Python prints ids.
 my $folder = PostgreSQL::Test::Utils::tempdir();
-my $program = block('python', 'def poll') . block('python', 'def listen');
+my $program = block_of('doc/recipes.md', 'def poll', 'python') . block('python', 'def listen');
 # Without the page's periodic look, to show that NOTIFY wakes the reader.
 (my $woken = $program) =~ s/\[\], 1\.0\)/[], 600)/ or die 'no pause to be longer';
 my %python;
@@ -149,8 +149,13 @@ sub read_feed
 	($cursor, @fed) = ($next, @fed, @ids);
 	return;
 }
-my $until = time() + 3 * slowness();
-while (time() < $until)
+# On a busy machine it takes longer until there are enough rows.
+my $enough = sub {
+	my ($rows, $changes) = split /\|/, value('app', q[SELECT count(*), count(*) FILTER (WHERE payload LIKE '{%') FROM outbox]);
+	return $rows > 400 && $changes > 150 && !grep { value($_, 'SELECT count(*) FROM event') < 400 } keys %name_of;
+};
+my ($until, $latest) = (time() + 3 * slowness(), time() + 120 * slowness());
+while (time() < $until || (time() < $latest && !$enough->()))
 {
 	read_view();
 	read_feed();

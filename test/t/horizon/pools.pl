@@ -14,7 +14,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $seed = seed();
-my $server = new_server('pools', conf => "log_statement = none\nautovacuum = off\nmax_connections = 50\n");
+my $server = new_server('pools', patient => 1, conf => "log_statement = none\nautovacuum = off\nmax_connections = 50\n");
 start_server($server);
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 make_pool_outbox($server);

@@ -10,7 +10,7 @@ use SnowflakeTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $server = new_server('promises', conf => "max_prepared_transactions = 5\nautovacuum = off\nlog_statement = none\nwal_level = replica\nmax_wal_senders = 2\n");
+my $server = new_server('promises', patient => 1, conf => "max_prepared_transactions = 5\nautovacuum = off\nlog_statement = none\nwal_level = replica\nmax_wal_senders = 2\n");
 start_server($server);
 sub value { return $server->safe_psql('postgres', $_[0]); }
 value(q{CREATE EXTENSION snowflake; CREATE TABLE outbox (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), payload int);
@@ -72,9 +72,11 @@ my $many = "BEGIN; INSERT INTO outbox VALUES (-%d); DO 'BEGIN FOR i IN 1 .. 100 
 my @others = map { $server->background_psql('postgres') } 1 .. 2;
 my @xids = sort { $a <=> $b } map { (split /\n/, $others[$_]->query_safe(sprintf $many, $_ + 1))[-1] } 0 .. 1;
 value('SELECT pg_current_xact_id()');
-is(value("SELECT (SELECT array_agg(x ORDER BY x::text::bigint) FROM unnest(seen()) x)"), "{$xids[0],$xids[1]}",
+# Once more if the keeper has just extended the lease, which is a third transaction.
+sub among { my ($list) = @_; my $found; for (1 .. 5) { $found = value("SELECT (SELECT array_agg(x ORDER BY x::text::bigint) FROM unnest($list) x)"); last if $found eq "{$xids[0],$xids[1]}"; } return $found; }
+is(among('seen()'), "{$xids[0],$xids[1]}",
 	'a snapshot that lacks subtransactions has every transaction in progress');
-is(value("SELECT (SELECT array_agg(x ORDER BY x::text::bigint) FROM unnest(running()) x)"), "{$xids[0],$xids[1]}", '... and so has the list of what runs');
+is(among('running()'), "{$xids[0],$xids[1]}", '... and so has the list of what runs');
 is(value(q{BEGIN; SELECT pg_current_xact_id() = 0::text::xid8; SELECT pg_current_xact_id()::xid = ANY (running()), pg_current_xact_id()::xid = ANY (seen())}),
 	"f\nt|f", 'its own transaction a snapshot lacks, and the list has');
 

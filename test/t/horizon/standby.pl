@@ -10,7 +10,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $conf = "autovacuum = off\nlog_statement = none\nwal_level = logical\nmax_prepared_transactions = 5\n";
-my $primary = new_server('primary', streaming => 1, conf => $conf);
+my $primary = new_server('primary', streaming => 1, patient => 1, conf => $conf);
 start_server($primary);
 sub value { return $_[0]->safe_psql('postgres', $_[1]); }
 value($primary, 'CREATE EXTENSION snowflake; CREATE TABLE outbox (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), payload text)');
@@ -44,7 +44,7 @@ my $last = value($standby, $insert);
 ok(wait_until('the horizon', sub { value($standby, 'SELECT snowflake_horizon()') > $last }), '... until it ends');
 
 # Rows of another node, by logical replication.
-my $publisher = new_server('publisher', streaming => 1, conf => $conf);
+my $publisher = new_server('publisher', streaming => 1, patient => 1, conf => $conf);
 start_server($publisher);
 value($publisher, 'CREATE EXTENSION snowflake; CREATE TABLE outbox (id bigint PRIMARY KEY DEFAULT snowflake_nextval(), payload text); CREATE PUBLICATION p FOR TABLE outbox');
 value($standby, 'CREATE SUBSCRIPTION s CONNECTION $$' . $publisher->connstr('postgres') . '$$ PUBLICATION p WITH (streaming = off)');

@@ -13,7 +13,7 @@ use SnowflakeTest;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-my $server = new_server('server', preload => 1, conf => "log_statement = none\nautovacuum = off\nmax_connections = 60\nmax_worker_processes = 20\nmax_locks_per_transaction = 256\n");
+my $server = new_server('server', preload => 1, patient => 1, conf => "log_statement = none\nautovacuum = off\nmax_connections = 60\nmax_worker_processes = 20\nmax_locks_per_transaction = 256\n");
 start_server($server);
 sub value { my ($sql, $dbname) = @_; return $server->safe_psql($dbname // 'app', $sql); }
 sub block { return block_of('doc/horizon.md', @_); }

@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
 
-my $server = new_server('server', preload => 0, conf => "session_preload_libraries = ''\nmax_prepared_transactions = 5\nmax_connections = 20\nautovacuum = off\nlog_statement = none\n");
+my $server = new_server('server', preload => 0, patient => 1, conf => "session_preload_libraries = ''\nmax_prepared_transactions = 5\nmax_connections = 20\nautovacuum = off\nlog_statement = none\n");
 plan skip_all => 'before PostgreSQL 17 every session has the library' if $server->pg_version < 17;
 start_server($server);
 sub value { return $server->safe_psql('postgres', $_[0]); }

@@ -124,6 +124,24 @@ for my $boot ([ '1970', 20 ], [ 'the date of the image', 1748000000 ])
 }
 
 # ---------------------------------------------------------------------------------------------------------------------
+# A horizon of the future that nobody was told
+# ---------------------------------------------------------------------------------------------------------------------
+
+value('SELECT snowflake_horizon()');
+move_clock($server, $true + 3600);
+ok(wait_until('a horizon of the future', sub { value("SELECT horizon > snowflake_id_at(now() - interval '1 minute') FROM snowflake_status") eq 't' }), 'an hour ahead, while nobody asks');
+move_clock($server, $true);
+like(advice(), qr/^the horizon is of the future/, '... readers would be told this horizon');
+is(insert(), '', '... but rows are accepted');
+ok(wait_until('the horizon', sub { value("SELECT snowflake_horizon() > max(id) FROM outbox") eq 't' }), '... and read');
+like(advice(), qr/^the data directory has a horizon of the future, .* after a crash .* snowflake_reset_horizon\(\)/, '... and a crash would bring it back');
+restart('immediate', sub { });
+like(insert(), qr/below the horizon/, '... as it does');
+like(advice(), qr/^the clock shows .*snowflake_confirm_clock\(\), and then snowflake_reset_horizon\(\)/, '... and advice names both ways out');
+value('SELECT snowflake_reset_horizon()');
+flows('after the horizon was taken back');
+
+# ---------------------------------------------------------------------------------------------------------------------
 # Who moves what
 # ---------------------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ use Test::More;
 my ($node) = grep { -x } map { "$_/node" } split /:/, $ENV{PATH};
 plan skip_all => 'node is not installed: what JavaScript makes of ids was not tried' unless $node;
 
-my $server = new_server('javascript');
+my $server = new_server('javascript', patient => 1);
 start_server($server);
 for my $db ('whole', 'narrow')
 {

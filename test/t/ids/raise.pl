@@ -9,7 +9,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $db = 'postgres';
-my $server = new_server('raised', clock => 1);
+my $server = new_server('raised', clock => 1, patient => 1);
 start_server($server);
 $server->safe_psql($db, 'CREATE EXTENSION snowflake');
 

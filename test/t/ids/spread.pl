@@ -20,7 +20,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $ticks = 130_000;
-my $server = new_server('spread');
+my $server = new_server('spread', patient => 1);
 start_server($server);
 
 # The n for which the first ids of many ticks are not spread evenly, and some of the figures. The ids
@@ -31,7 +31,7 @@ sub uneven
 	my ($name, $shift) = ("sequence_of_$bits", $bits + 1);
 	$server->safe_psql('postgres', "CREATE DATABASE $name");
 	$server->safe_psql($name,
-		"CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES (true, 1735689600000, 10, 47, 0, 1, $bits, false)");
+		"CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES (true, 'epoch=1735689600000 tick=10us time=47 worker=1 seq=$bits')");
 	my $session = $server->background_psql($name);
 	$session->query_safe('CREATE TABLE first (id bigint)');
 	# As many calls as necessary, however long a call takes here.

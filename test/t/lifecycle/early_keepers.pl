@@ -40,7 +40,8 @@ sub early
 # Sessions end before the server does, so the log does not mention them.
 sub restart { $server->stop('smart'); start_server($server); return -s $server->logfile; }
 
-is(issuers(), oids(qw(issues dropped elsewhere)), 'databases that issued are written down');
+# A keeper writes it after it has put the lease in place, which a call may use before.
+ok(wait_until('the files', sub { issuers() eq oids(qw(issues dropped elsewhere)) }), 'databases that issued are written down');
 restart();
 is(early(3), 'dropped elsewhere issues', 'they have keepers and leases before anybody asks');
 is(value($server, 'SELECT count(*) FROM snowflake_registry', 'serves'), '1', '... and nobody else acquires one');
@@ -96,7 +97,7 @@ ok(!-e $folder, '... and the folder is gone');
 ### Nothing is left when the extension is gone
 
 value($server, 'SELECT snowflake_nextval()', 'issues');
-is(issuers(), oids('issues'), 'a database that issues ids again');
+ok(wait_until('the file', sub { issuers() eq oids('issues') }), 'a database that issues ids again');
 value($server, 'SELECT snowflake_confirm_clock()', 'issues');  # two days ahead
 value($server, 'DROP EXTENSION snowflake', $_) for qw(issues serves);
 ok(wait_until('the keeper to leave', sub { !-e $folder }), 'without the extension there is no file, and no folder');

@@ -38,15 +38,15 @@ subtest 'a fast shutdown while a prepared transaction locks the registry and the
 	is(repeated(), 0, 'no id of before was seen again (G1)');
 };
 
-subtest 'a fast shutdown while a prepared transaction locks all six tables and a lease is held' => sub {
+subtest 'a fast shutdown while a prepared transaction locks all tables and a lease is held' => sub {
 	my $session = session($server);
 	remember(grep { /\d/ } ask($session, 'SELECT snowflake_nextval()'));
 	my ($worker) = status($server, 'worker');
-	$server->safe_psql('postgres', q{BEGIN; LOCK TABLE snowflake_registry, snowflake_watermark, snowflake_layout, snowflake_origin, snowflake_segment, snowflake_segment_range; PREPARE TRANSACTION 'lock'});
+	$server->safe_psql('postgres', q{BEGIN; LOCK TABLE snowflake_registry, snowflake_watermark, snowflake_layout, snowflake_origin, snowflake_segment, snowflake_segment_range, snowflake_last_tick; PREPARE TRANSACTION 'lock'});
 	my @during = remember(split / /, (ask($session, "SELECT string_agg(snowflake_nextval()::text, ' ') FROM generate_series(1, 1000)"))[0]);
 	is(scalar @during, 1000, 'ids flow: a call touches no table (G4)');
 	$session->quit;
-	stop_in_time($server, 'fast', 'a fast shutdown with all six tables locked and a lease held');
+	stop_in_time($server, 'fast', 'a fast shutdown with all tables locked and a lease held');
 	start_server($server);
 	$server->safe_psql('postgres', "ROLLBACK PREPARED 'lock'");
 	is($server->safe_psql('postgres', "SELECT count(*) FROM snowflake_registry WHERE worker_id = $worker"), 1, 'the row stays');

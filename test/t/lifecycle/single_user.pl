@@ -11,7 +11,7 @@ use Test::More;
 
 my $db = 'postgres';
 
-my $server = new_server('single', preload => 1, conf => "snowflake.max_clock_skew = 0\n");
+my $server = new_server('single', preload => 1, patient => 1, conf => "snowflake.max_clock_skew = 0\n");
 start_server($server);
 $server->safe_psql($db, 'CREATE EXTENSION snowflake');
 $server->stop('fast');

@@ -15,7 +15,7 @@ log_statement = none
 max_worker_processes = 4
 max_parallel_workers = 4
 max_parallel_workers_per_gather = 4
-snowflake.start_timeout = 2s
+snowflake.start_timeout = 60s
 });
 start_server($server);
 value($server, q{

@@ -9,6 +9,7 @@ use strict;
 use warnings;
 
 use ClientsTest;
+use JSON::PP;
 use PostgreSQL::Test::Utils;
 use SnowflakeTest;
 use Test::More;
@@ -102,10 +103,13 @@ state = begin
 rescue Sequel::DatabaseError => error
   error.wrapped_exception.result.error_field(PG::Result::PG_DIAG_SQLSTATE)
 end
-puts JSON.generate([id, state])
+db.extension :schema_dumper
+dumped = [{}, { same_db: true }].map { |options| db.dump_schema_migration(options).include?("snowflake_nextval()") }
+puts JSON.generate([id, state, dumped])
 RUBY
 are_the_tables($server, [ $sequel->[0] ], 'Sequel');
 is($sequel->[1], '42602', '... reset_primary_key_sequence fails');
+is_deeply($sequel->[2], [ JSON::PP::false, JSON::PP::true ], '... a dumped schema has the default only with same_db');
 
 $server->stop('fast');
 no_recipe_left();

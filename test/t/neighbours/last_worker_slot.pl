@@ -33,7 +33,7 @@ is($state, 'SF001', 'no id');
 like($text, qr/All 1 background workers \(max_worker_processes\).*HINT: .*max_worker_processes/s, '... and why');
 # A call that is waiting gets its id when the other worker ends.
 my $waiting = $narrow->background_psql($db, on_error_stop => 1);
-$waiting->query_safe(q{SET snowflake.start_timeout = '30s'});
+$waiting->query_safe(q{SET snowflake.start_timeout = '120s'});
 $waiting->query_until(qr/begun/, "\\echo begun\nSELECT snowflake_nextval() > 0 AS issued \\gset\n\\echo issued :issued\n");
 ok(wait_until('the call to wait', sub { value($narrow, q{SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT snowflake_nextval%' AND wait_event_type = 'Extension'}) eq '1' }), 'a call waits');
 kill 'TERM', $leader->();
@@ -41,7 +41,7 @@ like($waiting->query_until(qr/issued t/, ''), qr/issued t/, '... and has its id 
 $waiting->quit;
 $narrow->append_conf('postgresql.conf', 'max_worker_processes = 2');
 $narrow->restart;
-like(value($narrow, 'SELECT snowflake_nextval()'), qr/^\d+$/, 'with a slot more both run');
+like(value($narrow, q{SET snowflake.start_timeout = '60s'; SELECT snowflake_nextval()}), qr/^\d+$/, 'with a slot more both run');
 ok(wait_until('the other worker', $leader), '... beside each other');
 $narrow->stop('fast');
 

@@ -17,7 +17,7 @@ use Pages;
 use SnowflakeTest;
 use Test::More;
 
-my $server = new_server('server', preload => 1, conf => quiet());
+my $server = new_server('server', preload => 1, patient => 1, conf => quiet());
 left_out_unless(is_available('pg_partman'), 'pg_partman', 'apt-get install postgresql-' . $server->pg_version->major . '-partman');
 start_server($server);
 value($server, 'CREATE EXTENSION snowflake');

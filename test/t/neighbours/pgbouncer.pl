@@ -17,7 +17,7 @@ use Test::More;
 
 my $db = 'postgres';
 my $pgbouncer = program_of('pgbouncer', 'pgbouncer');
-my $server = new_server('server', preload => 1, streaming => 1, conf => quiet());
+my $server = new_server('server', preload => 1, streaming => 1, patient => 1, conf => quiet());
 start_server($server);
 value($server, 'CREATE EXTENSION snowflake');
 

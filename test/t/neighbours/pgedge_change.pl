@@ -15,7 +15,7 @@ use Test::More;
 
 my $db = 'postgres';
 my $home = own_installation();
-my $server = new_server('server', home => $home, preload => 1, conf => quiet());
+my $server = new_server('server', home => $home, preload => 1, patient => 1, conf => quiet());
 start_server($server);
 value($server, 'CREATE EXTENSION snowflake; CREATE DATABASE theirs');
 write_theirs($home, 0);

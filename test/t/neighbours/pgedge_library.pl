@@ -35,7 +35,7 @@ my $id = value($mixed, q{SELECT snowflake_id_at('2026-01-01 00:00+00')});
 ok(rename($library, "$library.ours") && rename("$folder/theirs.so", $library), 'it takes the place of ours') or die $!;
 my ($state, $text) = query_error($mixed, 'fresh', 'CREATE EXTENSION snowflake');
 is($state, '42883', 'ours cannot be created');
-like($text, qr/could not find function "snowflake_layout_changed" in file "\S*snowflake\.so"/, '... as doc/layouts.md has it');
+like($text, qr/could not find function "snowflake_layout_changed" in file "\S*snowflake\.so"/, '... as doc/troubleshooting.md has it');
 is(value($mixed, q{SELECT count(*) FROM pg_class WHERE relname LIKE 'snowflake%'}, 'fresh'), '0', '... and nothing is left of it');
 ($state, $text) = query_error($mixed, $db, "SELECT snowflake_timestamp($id)");
 is($state, '42883', 'objects of ours that are there do not work');

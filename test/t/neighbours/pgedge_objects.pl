@@ -17,7 +17,7 @@ my $db = 'postgres';
 my $home = own_installation();
 my $create_theirs = create_theirs();
 my $another = is_another();
-my $server = new_server('server', home => $home, preload => 1, conf => quiet());
+my $server = new_server('server', home => $home, preload => 1, patient => 1, conf => quiet());
 start_server($server);
 value($server, 'CREATE EXTENSION snowflake');
 

@@ -25,7 +25,7 @@ for my $dbname ('beside', 'apart')
 	value($server, sprintf("SELECT pglogical.create_node('$dbname', 'host=%s port=%d dbname=$dbname'); SELECT pglogical.replication_set_add_all_tables('default', ARRAY['public'])",
 		$server->host, $server->port), $dbname);
 }
-is(value($server, $sent, 'beside'), 'event snowflake_layout snowflake_origin snowflake_registry snowflake_segment snowflake_segment_range snowflake_watermark',
+is(value($server, $sent, 'beside'), 'event snowflake_last_tick snowflake_layout snowflake_origin snowflake_registry snowflake_segment snowflake_segment_range snowflake_watermark',
 	'the set has the tables of the registry');
 value($server, block_of('doc/operating.md', 'pglogical\.replication_set_remove_table'), 'beside');
 is(value($server, $sent, 'beside'), 'event', '... which the page removes');

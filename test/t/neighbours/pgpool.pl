@@ -18,7 +18,7 @@ use Test::More;
 my $page = 'doc/horizon.md';
 my $pgpool = program_of('pgpool2', 'pgpool');
 
-my $primary = new_server('primary', preload => 1, streaming => 1, conf => quiet());
+my $primary = new_server('primary', preload => 1, streaming => 1, patient => 1, conf => quiet());
 start_server($primary);
 value($primary, block_of($page, 'CREATE TABLE outbox ') . block_of($page, 'CREATE VIEW outbox_ready'));
 my $standby = standby_of($primary, 'standby');

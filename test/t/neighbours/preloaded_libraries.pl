@@ -17,7 +17,7 @@ left_out_unless(is_available('pg_stat_statements'), 'pg_stat_statements', 'insta
 for my $order ('pg_stat_statements, auto_explain, snowflake', 'snowflake, pg_stat_statements, auto_explain')
 {
 	subtest "shared_preload_libraries = $order" => sub {
-		my $busy = new_server($order =~ /^snowflake/ ? 'first_of_three' : 'last_of_three', preload => 0, conf => quiet() . qq{
+		my $busy = new_server($order =~ /^snowflake/ ? 'first_of_three' : 'last_of_three', preload => 0, patient => 1, conf => quiet() . qq{
 shared_preload_libraries = '$order'
 pg_stat_statements.track = all
 pg_stat_statements.track_utility = on

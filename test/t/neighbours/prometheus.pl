@@ -114,13 +114,14 @@ is_deeply([ grep { !$seen{$_} } slurp_file("$folder/alerts.yaml") =~ /^ +- alert
 
 ### A registry, a node of it with a second database, and the monitoring programs
 
-my $lease = 8 * slowness();
+# So long that what holds for the last half of a window is seen on a busy machine, too.
+my $lease = 20 * slowness();
 my $registry = new_server('registry', preload => 1, conf => quiet());
 start_server($registry);
 my $role = block_of('doc/monitoring.md', 'CREATE ROLE prometheus');
 value($registry, "CREATE DATABASE $db; $role");
 value($registry, q{CREATE EXTENSION snowflake; SELECT snowflake_create_segment('ticket', max_value => 1000000)}, $db);
-my $node = new_server('node', preload => 1,
+my $node = new_server('node', preload => 1, patient => 1,
 	conf => quiet() . sprintf("snowflake.lease_duration = %ds\nsnowflake.registry = 'host=%s port=%d dbname=%s'\n", $lease, $registry->host, $registry->port, $db));
 start_server($node);
 value($node, $_) for "CREATE DATABASE $db", "CREATE DATABASE $second", $role;
@@ -174,11 +175,13 @@ is(-s "$scratch/lint", 0, '... at all');
 # role has given up the other ones.
 my $session = $node->background_psql($second, on_error_stop => 0);
 $session->query_safe('BEGIN; LOCK TABLE ids.snowflake_segment IN ACCESS EXCLUSIVE MODE');
-my $locked = $prometheus->exposed('node');
+# On a busy machine more may be given up.
+my $locked;
+wait_until('the numbers', sub { ($locked = $prometheus->exposed('node')) =~ /^snowflake_idle\{datname="ids",[^}]*\} 1$/m && $locked =~ /^pg_exporter_last_scrape_error 1$/m });
 like($locked, qr/^snowflake_idle\{datname="ids",[^}]*\} 1$/m, 'where a table is locked, numbers of the node come');
 like($locked, qr/^pg_exporter_last_scrape_error 1$/m, '... and the exporter says that others do not');
 $session->query_safe('COMMIT');
-like($prometheus->exposed('node'), qr/^pg_exporter_last_scrape_error 0$/m, '... until they do');
+ok(wait_until('all numbers', sub { $prometheus->exposed('node') =~ /^pg_exporter_last_scrape_error 0$/m }), '... until they do');
 $session->quit;
 
 ### No fault, and every query returns a result
@@ -187,8 +190,10 @@ ok(wait_until('all rules', sub { !grep { $_->{health} ne 'ok' } $prometheus->rul
 my @rules = $prometheus->rules;
 is(scalar(@rules), scalar(() = slurp_file("$folder/alerts.yaml") =~ /^ +- alert:/mg), '... and none is missing');
 value($node, 'SELECT snowflake_nextval()', $db);
-is_deeply([ $prometheus->alerts ], [], 'no alert waits or fires');
-for my $rule (@rules) { is_deeply([ $prometheus->query($rule->{query}) ], [], "$rule->{name} has nothing to say") }
+# A machine that stood still for a moment may have raised one.
+my @alerts;
+ok(wait_until('no alert', sub { @alerts = $prometheus->alerts; !@alerts }), 'no alert waits or fires') or diag("@alerts");
+for my $rule (@rules) { ok(wait_until($rule->{name}, sub { my @found = $prometheus->query($rule->{query}); !@found }), "$rule->{name} has nothing to say") }
 
 my $dashboard = decode_json(slurp_file("$folder/dashboard.json"));
 my @panels = map { ($_, @{ $_->{panels} // [] }) } @{ $dashboard->{panels} };
@@ -207,15 +212,31 @@ for my $target (@targets)
 
 ### The registry is unavailable
 
+my $stopped = time();
 $registry->stop('immediate');
 my %fired;
-sub fires { my ($alert) = @_; return wait_until($alert, sub { $fired{$_} = 1 for $prometheus->firing; $fired{$alert} }) }
+sub since_then { return sprintf '[%ds]', time() - $stopped + 1; }
+# Also if it fired between two looks.
+sub fires
+{
+	my ($alert) = @_;
+	my $ever = sub { return 'count by (alertname, instance) (count_over_time(ALERTS{alertstate="firing"}' . since_then() . '))' };
+	return wait_until($alert, sub {
+		$fired{"$_->{metric}{alertname} $_->{metric}{instance}"} = 1 for eval { $prometheus->query($ever->()) };
+		$fired{$alert};
+	});
+}
 ok(fires('SnowflakeIdsWillStop node'), 'while ids flow still, it is told that they will stop');
 ok(fires('SnowflakeRegistryFailing node'), '... and that the registry does not answer');
 ok(!$fired{'SnowflakeNotIssuing node'} || $prometheus->value_of("snowflake_ids_flow_seconds$of_node") eq '0', '... but not that there are none, as long as there are');
 ok(wait_until('the end of the window', sub { value($node, 'SELECT state FROM snowflake_status', $db) ne 'issuing' }), 'the window ends');
 is((query_error($node, $db, q{SET snowflake.start_timeout = '100ms'; SELECT snowflake_nextval()}))[0], 'SF001', 'a call fails');
 ok(fires("Snowflake$_ node"), "Snowflake$_ fires") for qw(NotIssuing CallsFail);
+# The registry's numbers are missing, which the rule sees if the clock has passed a multiple of five
+# minutes. On a busy machine scrapes of the node may fail, too.
+delete $fired{'SnowflakeUnseen registry'};
+my ($up, $errors) = map { $prometheus->value_of($_ . since_then() . ')') } 'min_over_time(up{instance="node"}', 'max_over_time(pg_exporter_last_scrape_error{instance="node"}';
+delete $fired{'SnowflakeUnseen node'} unless "$up $errors" eq '1 0';
 is_deeply([ grep { !/^Snowflake(IdsWillStop|RegistryFailing|NotIssuing|CallsFail) node$/ } sort keys %fired ], [], 'no other alert does');
 becomes('snowflake_idle{instance="node", datname="ids"}', 1, 'the database that nobody asked is idle still');
 

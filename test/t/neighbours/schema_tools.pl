@@ -92,39 +92,7 @@ JAVASCRIPT
 ### Prisma
 
 {
-	# The engine in JavaScript needs the types "char" and name, and the adapter does not know them.
-	my $site = javascript_project('prisma6', 'prisma.config.mjs' => <<'JAVASCRIPT');
-import { PrismaPg } from 'adapter6'
-import { ColumnTypeEnum } from '@prisma/driver-adapter-utils'
-import Result from 'pg/lib/result.js'
-const [char, name, text] = [18, 19, 25]
-const characters = new Set()
-const addFields = Result.prototype.addFields
-Result.prototype.addFields = function (fields) {
-  for (const field of fields) {
-    if (field.dataTypeID === char) characters.add(field.name)
-    if ([char, name].includes(field.dataTypeID)) field.dataTypeID = text
-  }
-  return addFields.call(this, fields)
-}
-async function adapter() {
-  const factory = new PrismaPg({ host: process.env.PGHOST, port: Number(process.env.PGPORT), user: process.env.PGUSER, database: process.env.PGDATABASE })
-  const connect = factory.connect.bind(factory)
-  factory.connect = async () => {
-    const connected = await connect()
-    const queryRaw = connected.queryRaw.bind(connected)
-    connected.queryRaw = async query => {
-      const result = await queryRaw(query)
-      const columnTypes = result.columnTypes.map((type, i) => characters.has(result.columnNames[i]) ? ColumnTypeEnum.Character : type)
-      return { ...result, columnTypes }
-    }
-    return connected
-  }
-  return factory
-}
-const external = process.env.EXTERNAL?.split(' ') ?? []
-export default { experimental: { adapter: true, externalTables: true }, engine: 'js', schema: 'schema.prisma', tables: { external }, adapter }
-JAVASCRIPT
+	my $site = prisma_project();
 	local @ENV{qw(PRISMA_SCHEMA_ENGINE_BINARY PRISMA_QUERY_ENGINE_LIBRARY CHECKPOINT_DISABLE)} = ('/bin/true', '/bin/true', 1);
 	my $db = sub {
 		my @command = @_;
@@ -139,7 +107,7 @@ JAVASCRIPT
 	compares('Prisma: db push', 'public', $db->('push', '--skip-generate', '--accept-data-loss'), says => $refused);
 	compares('Prisma: db pull', 'public', $db->('pull', '--print'), says => qr/model snowflake_registry/);
 	compares('Prisma: db push --force-reset', 'public', $db->('push', '--skip-generate', '--force-reset'), says => qr/successfully reset/, gone => qr/extension snowflake,/);
-	local $ENV{EXTERNAL} = join ' ', map { "public.snowflake_$_" } qw(layout origin registry segment segment_range watermark);
+	local $ENV{EXTERNAL} = join ' ', map { "public.snowflake_$_" } qw(last_tick layout origin registry segment segment_range watermark);
 	compares('Prisma: db push with external tables', 'public', $db->('push', '--skip-generate'), says => qr/already in sync/);
 }
 

@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $server = new_server('advised', conf => "wal_level = logical\nmax_worker_processes = 13\n");
+my $server = new_server('advised', patient => 1, conf => "wal_level = logical\nmax_worker_processes = 13\n");
 start_server($server);
 
 # Runs these statements in a new database before its first id. Returns its advice and the log's
@@ -92,17 +92,17 @@ unlike($advice, $chance, '... and a subscription, too');
 
 # Four worker ids, of which the node acquires the last.
 my $now = 'extract(epoch FROM now())::bigint * 1000 - 1735689600000';
-($advice, $warnings, $log) = advice_after($create, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 2, 12)},
+($advice, $warnings, $log) = advice_after($create, q{SELECT snowflake_set_layout('epoch=2025-01-01 time=41 worker=2 seq=12')},
 	lease_function() . qq{SELECT pg_temp.lease('node ' || n, $now, '1 hour') FROM generate_series(1, 3) n});
 is($advice, '', 'one of four is free: more than a tenth');
-($advice, $warnings, $log, $db) = advice_after($create, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 4, 12)},
+($advice, $warnings, $log, $db) = advice_after($create, q{SELECT snowflake_set_layout('epoch=2025-01-01 time=41 worker=4 seq=12')},
 	lease_function() . qq{SELECT pg_temp.lease('node ' || n, $now, '1 hour') FROM generate_series(1, 15) n});
 like($advice, qr/^less than a tenth of the worker ids is free: 1 of 16\. When none are left, .*snowflake_evict/, 'one of sixteen is less');
 is($warnings, 1, '... of which the log warns');
 $server->safe_psql($db, q{DELETE FROM snowflake_registry WHERE node LIKE 'node %'});
 ok(wait_until('no advice', sub { $server->safe_psql($db, 'SELECT advice IS NULL FROM snowflake_status') eq 't' }), '... until others are free again');
 # A lease that a crash left counts as free when its window is over.
-($advice) = advice_after($create, q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 4, 12)},
+($advice) = advice_after($create, q{SELECT snowflake_set_layout('epoch=2025-01-01 time=41 worker=4 seq=12')},
 	lease_function() . qq{SELECT pg_temp.lease('node ' || n, $now - 5000, '1 s') FROM generate_series(1, 15) n});
 is($advice, '', 'leases whose windows are over are free');
 

@@ -85,7 +85,7 @@ my $fails = q{CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS 'BEG
 my $mends = 'DROP FUNCTION no_room() CASCADE';
 my $keeper;
 my $session;
-my $reach = qr/Check that the registry's server runs, can be reached from here, and accepts this node's password or certificate\./;
+my $reach = qr/Check that the registry's server runs, can be reached from here, and accepts this node's password or certificate, and that no login trigger there fails\./;
 my $unanswered = qr/the keeper's request has had no answer for \d+\.\d s|in time/;
 # Of each node the fault, how it is mended, and the reason and the advice that superusers read.
 my %faults = (
@@ -215,7 +215,7 @@ $relay->finish;
 # SNOWFLAKE_ADVICE_SECONDS: for how long.
 subtest 'healthy nodes under load' => sub {
 	my $seconds = $ENV{SNOWFLAKE_ADVICE_SECONDS} // at_length(6, 60);
-	my $server = new_server('healthy', late => 1, conf => "log_statement = none\n");
+	my $server = new_server('healthy', late => 1, patient => 1, conf => "log_statement = none\n");
 	start_server($server);
 	my %duration = (long => '10min', short => '1s');
 	my (@loads, %polls);

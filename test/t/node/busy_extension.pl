@@ -10,9 +10,9 @@ use Test::More;
 
 my $server = new_server('busy', conf => "snowflake.lease_duration = 1s\nsnowflake.start_timeout = 1s\n");
 start_server($server);
-$server->safe_psql('postgres', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
+$server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
 my $issuer = $server->background_psql('postgres', on_error_stop => 0);
-$issuer->query_safe('SELECT snowflake_nextval()');
+wait_until('an id', sub { (ask($issuer, 'SELECT snowflake_nextval()'))[0] =~ /^\d+$/ });
 
 my $dropper = $server->background_psql('postgres');
 $dropper->query_safe('BEGIN; DROP EXTENSION snowflake');

@@ -35,9 +35,9 @@ sub reboot
 for my $loop ([ 'crash', 40, \&crash, 1 ], [ 'reboot', 16, \&reboot, 8 ])
 {
 	my ($name, $crashes, $happen, $most_workers) = @$loop;
-	my $server = new_server($name, conf => "snowflake.start_timeout = 5s\nrestart_after_crash = on\nautovacuum = off\nfsync = off\n");
+	my $server = new_server($name, conf => "snowflake.start_timeout = 30s\nrestart_after_crash = on\nautovacuum = off\nfsync = off\n");
 	start_server($server);
-	value($server, 'CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, 3, 12, false)');
+	value($server, q{CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES (true, 'epoch=1735689600000 tick=1ms time=41 worker=3 seq=12')});
 
 	my (%seen, @refused, %workers);
 	my ($ids, $twice, $longest, $began) = (0, 0, 0, time());

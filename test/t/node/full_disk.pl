@@ -13,7 +13,7 @@ use Test::More;
 my $disk = FullDisk->new or plan skip_all => 'no compiler for the shim that fills the disk';
 my $registry = registry_server();
 new_registry($registry, 'fleet');
-my $node = new_server('node', preload => 1, conf => sprintf("log_statement = none\nautovacuum = off\nwal_level = minimal\nmax_wal_senders = 0\nsnowflake.registry = '%s'\nsnowflake.lease_duration = %ds\n", at($registry, 'fleet'), 6 * slowness()));
+my $node = new_server('node', preload => 1, patient => 1, conf => sprintf("log_statement = none\nautovacuum = off\nwal_level = minimal\nmax_wal_senders = 0\nsnowflake.registry = '%s'\nsnowflake.lease_duration = %ds\n", at($registry, 'fleet'), 6 * slowness()));
 $node->{snowflake_disk} = $disk;
 start_server($node);
 value($node, 'CREATE EXTENSION snowflake; CREATE TABLE kept (id bigint DEFAULT snowflake_nextval(), n int)');

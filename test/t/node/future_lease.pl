@@ -16,7 +16,7 @@ my $server = new_server('future', clock => 1, patient => 1, conf => "snowflake.m
 start_server($server);
 # Two worker ids.
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake');
-$server->safe_psql('postgres', q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 ms', 41, 0, 1, 12)});
+$server->safe_psql('postgres', q{SELECT snowflake_set_layout('epoch=2025-01-01 time=41 worker=1 seq=12')});
 my $now_tick = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - 1735689600000';
 my $window_start = '(SELECT snowflake_tick_timestamp(r.window_start) FROM snowflake_registry r WHERE r.lease_id = snowflake_status.lease_id)';
 sub next_id { return (query_error($server, 'postgres', 'SELECT snowflake_nextval()'))[0]; }

@@ -15,7 +15,7 @@ use SnowflakeTest;
 use Test::More;
 
 # A third of a second from one extend to the next.
-my $server = new_server('keeper_ends',
+my $server = new_server('keeper_ends', patient => 1,
 	conf => "snowflake.lease_duration = 1s\nmax_worker_processes = 32\nsnowflake.max_databases = 32\nmax_prepared_transactions = 2\n");
 start_server($server);
 $server->safe_psql('postgres', 'CREATE ROLE alice');
@@ -84,7 +84,7 @@ for my $db (sort keys %triggers)
 {
 	$server->safe_psql('postgres', "CREATE DATABASE $db");
 	$server->safe_psql($db, 'CREATE EXTENSION snowflake');
-	$server->safe_psql($db, "ALTER TABLE $_ OWNER TO alice") for qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_segment_range);
+	$server->safe_psql($db, "ALTER TABLE $_ OWNER TO alice") for qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_segment_range snowflake_last_tick);
 	$server->safe_psql($db, 'SELECT snowflake_nextval()');
 	my ($function, $event) = @{ $triggers{$db} // [] };
 	$keepers{$db} = keeper($db);

@@ -14,7 +14,7 @@ use Test::More;
 
 plan skip_all => 'the memory is watched by another library' if $ENV{SNOWFLAKE_WATCHED};
 
-my $server = new_server('node', preload => 1, conf => "log_statement = none\n");
+my $server = new_server('node', preload => 1, patient => 1, conf => "log_statement = none\n");
 my $turn = $server->basedir . '/no_memory';
 {
 	local $ENV{LD_PRELOAD} = "$ENV{SNOWFLAKE_TEST_C}/no_memory.so";
@@ -23,11 +23,11 @@ my $turn = $server->basedir . '/no_memory';
 }
 $server->safe_psql('postgres', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
 
-# The answer that a new session gets within 20 s.
+# The answer that a new session gets within a minute.
 sub answer
 {
 	my ($sql) = @_;
-	my ($rc, $out) = $server->psql('postgres', $sql, timeout => 20, timed_out => \my $timed_out);
+	my ($rc, $out) = $server->psql('postgres', $sql, timeout => 60, timed_out => \my $timed_out);
 	return $timed_out || $rc != 0 ? 'no answer' : $out;
 }
 

@@ -276,7 +276,7 @@ sub lasts
 }
 
 my $alone = lasts('a fault that lasts');
-cmp_ok($alone, '>', @nodes / 4, 'the faults happened');
+cmp_ok($alone, '>', @nodes / 5, 'the faults happened');
 my @exchanges = grep { $found{$_} =~ /^(PQconnectStartParams|SPI_connect)$/ } keys %found;
 if ($all)
 {
@@ -284,6 +284,9 @@ if ($all)
 	cmp_ok(scalar keys %struck, '>', $alone, '... and others where exchanges fail');
 }
 
+# On a busy machine a window may end before the keeper comes back to it.
+$nodes->append_conf('postgresql.conf', "snowflake.start_timeout = 30s\n");
+$nodes->reload;
 plant(1, map { [ $_->{oid}, $_->{address} ] } @nodes);
 my @loads = start_load($lease);
 $_->finish for @loads;

@@ -18,8 +18,8 @@ use Test::More;
 
 my $dir = PostgreSQL::Test::Utils::tempdir();
 my $conf = "log_statement = none\nautovacuum = off\nmax_worker_processes = 40\nsnowflake.max_databases = 40\n";
-my $from = new_server('from', streaming => 1, conf => $conf);
-my $to = new_server('to', conf => $conf);
+my $from = new_server('from', streaming => 1, patient => 1, conf => $conf);
+my $to = new_server('to', patient => 1, conf => $conf);
 start_server($_) for $from, $to;
 my $dumps = 0;
 for my $dbname (sort keys %schema_of)

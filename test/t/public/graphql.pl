@@ -25,7 +25,7 @@ my $modules = $ENV{SNOWFLAKE_NODE_MODULES};
 left_out_unless($node && $modules && -d "$modules/postgraphile" && -d "$modules/pg", 'PostGraphile', 'test/clients fetches it');
 note('PostGraphile ' . decode_json(slurp_file("$modules/postgraphile/package.json"))->{version});
 
-my $server = new_server('graphql', initdb => [ '--encoding=UTF8', '--locale=C' ], conf => "listen_addresses = '127.0.0.1'\n" . quiet());
+my $server = new_server('graphql', initdb => [ '--encoding=UTF8', '--locale=C' ], patient => 1, conf => "listen_addresses = '127.0.0.1'\n" . quiet());
 start_server($server);
 @ENV{qw(PGHOST PGPORT PGDATABASE)} = ('127.0.0.1', $server->port, 'postgres');
 

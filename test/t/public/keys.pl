@@ -18,7 +18,7 @@ srand($seed);
 my ($libraries) = run_command([ 'pg_config', '--pkglibdir' ]);
 my $statements = -e "$libraries/pg_stat_statements.so";
 my $preloaded = preloading() =~ /^shared/;
-my $server = new_server('keys', conf => "log_statement = all\nlog_min_messages = debug1\n"
+my $server = new_server('keys', patient => 1, conf => "log_statement = all\nlog_min_messages = debug1\n"
 	  . ($statements ? "shared_preload_libraries = '" . ($preloaded ? 'snowflake, ' : '') . "pg_stat_statements'\npg_stat_statements.track_utility = on\n" : ''));
 my $path = $server->basedir . '/keys';
 
@@ -140,7 +140,9 @@ for my $case (@refused)
 	my ($new_state, $said) = query_error($server, 'postgres', $preloaded ? $mask : "LOAD 'snowflake'; $mask");
 	is($new_state, $preloaded ? '00000' : '55000', '... a new one has what the server has, or reads the file itself');
 	like($said, $reason, '... and says why not') unless $preloaded;
-	like(slurp_file($server->logfile, $from), qr/LOG:.*could not use the keys in file.*\n.*DETAIL:.*$reason/, '... and the old one logs it');
+	# Its signal may come after the server's own line.
+	ok(wait_until('its line', sub { $session->query_safe($mask); slurp_file($server->logfile, $from) =~ /LOG:.*could not use the keys in file.*\n.*DETAIL:.*$reason/ }),
+		'... and the old one logs it');
 	is($session->query_safe($advised), 't', '... the status says it, in the old session');
 	is($server->safe_psql('postgres', $advised), 't', '... and in a new one');
 	like($server->safe_psql('postgres', q{SELECT coalesce(error, '') FROM pg_file_settings WHERE name = 'snowflake.mask_key_file'}),

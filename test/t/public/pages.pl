@@ -12,7 +12,7 @@ use SnowflakeTest;
 use Test::More;
 
 my $rows = 1000;
-my $server = new_server('pages', conf => "log_statement = none\nautovacuum = off\njit = off\n");
+my $server = new_server('pages', patient => 1, conf => "log_statement = none\nautovacuum = off\njit = off\n");
 my $keys = $server->basedir . '/keys';
 append_to_file($keys, '1 ' . '5b' x 32 . "\n");
 chmod 0600, $keys or die "$keys: $!";

@@ -11,8 +11,8 @@ use PublicTest;
 use SnowflakeTest;
 use Test::More;
 
-PgUpgrade::start_old();
-my $new = upgrade_target('new', preload => 1);
+PgUpgrade::start_old(patient => 1);
+my $new = upgrade_target('new', preload => 1, patient => 1);
 make_public($old, $_) for sort keys %schema_of;
 
 # For pg_upgrade, pg_dump writes the objects of extensions one by one, and domains before casts,

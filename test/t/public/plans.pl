@@ -13,7 +13,7 @@ use JSON::PP;
 use SnowflakeTest;
 use Test::More;
 
-my $server = new_server('plans', conf => "log_statement = none\nautovacuum = off\njit = off\n");
+my $server = new_server('plans', patient => 1, conf => "log_statement = none\nautovacuum = off\njit = off\n");
 start_server($server);
 sub value { return $server->safe_psql('postgres', $_[0]); }
 my $version = $server->pg_version->major;

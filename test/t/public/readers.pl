@@ -1,7 +1,7 @@
-# Compares the readers of doc/public-ids.md, in Python and JavaScript, with the server. They unmask
-# what the server masks, of every size, sign, prefix and key, refuse what the server refuses, mask
-# what the server unmasks, and read times and base58 like the server. The readers, and the steps for
-# a file of keys, are taken from the page.
+# Compares the readers of doc/examples, in Python and JavaScript, with the server. They unmask what
+# the server masks, of every size, sign, prefix and key, refuse what the server refuses, mask what
+# the server unmasks, and read times and base58 like the server. The steps for a file of keys are
+# taken from doc/public-ids.md.
 #
 # SNOWFLAKE_TRIALS sets the number of texts that the server masks.
 # Not in the default run: it reads a hundred thousand texts of every kind, and needs 30 s of
@@ -228,15 +228,14 @@ sub check_reader
 	return;
 }
 
-my @python_blocks = map { mine($_, 'python')->{text} } 'def time_of', 'def unmask';
-my @javascript_blocks = map { mine($_, 'javascript')->{text} } 'const timeOf', 'function unmask';
+my ($python_reader, $javascript_reader) = map { slurp_file("doc/examples/read_ids.$_") } 'py', 'mjs';
 
 # Debian's package is for Debian's Python.
 my ($python) = grep { IPC::Run::run([ $_, '-c', 'import cryptography' ], '2>', '/dev/null') }
   grep { defined } program_in('python3', '/usr/bin'), program_in('python3');
 if ($python)
 {
-	my $program = write_program("$folder/reader.py", @python_blocks, <<"PYTHON");
+	my $program = write_program("$folder/reader.py", $python_reader, <<"PYTHON");
 import json
 import sys
 
@@ -271,7 +270,7 @@ PYTHON
 
 	# The server unmasks what a program masks with the page's round function.
 	my $by_python = int($trials / 5);
-	$program = write_program("$folder/mask.py", @python_blocks, <<"PYTHON");
+	$program = write_program("$folder/mask.py", $python_reader, <<"PYTHON");
 import json
 import random
 import sys
@@ -320,7 +319,7 @@ else
 
 if (my $node = program_in('node'))
 {
-	my $program = write_program("$folder/reader.mjs", @javascript_blocks, <<"JAVASCRIPT");
+	my $program = write_program("$folder/reader.mjs", $javascript_reader, <<"JAVASCRIPT");
 import { readFileSync } from 'node:fs'
 
 const example = unmask('$example_text', '$example_prefix', { 1: Buffer.from('$example_key', 'hex') })

@@ -69,7 +69,9 @@ for my $node (@nodes)
 		(my $state, $detail) = query_error($many, $db, 'SELECT snowflake_nextval()');
 		return $state eq 'SF001' && $detail =~ $who;
 	}), "$db: the detail of SF001 names the blocker") or diag($detail);
-	my ($state, $error) = as_role($many, $db, 'nobody', 'SELECT snowflake_nextval()');
+	# Meanwhile an exchange may have had no answer in time, of which the next one names the cause.
+	my ($state, $error);
+	wait_until('the reason', sub { ($state, $error) = as_role($many, $db, 'nobody', 'SELECT snowflake_nextval()'); return $error =~ /tables are locked/ });
 	is($state, 'SF001', "$db: somebody without rights gets SF001, too");
 	like($error, qr/the registry's tables are locked/, '... with the reason');
 	unlike($error, qr/Process|prepared|the blocker/, '... and without the name');

@@ -33,7 +33,7 @@ value($server, 'CREATE ROLE other LOGIN');
 append_to_file($server->data_dir . '/pg_hba.conf', "host all node,other 127.0.0.1/32 trust\n");
 $server->reload;
 new_registry($server, $_, schema => 'public', roles => 'node, other') for qw(fleet second);
-new_registry($server, 'layout', schema => 'public', layout => '(true, 1735689600000, 1000, 41, 0, 8, 14, false)');
+new_registry($server, 'layout', schema => 'public', layout => q{(true, 'epoch=1735689600000 tick=1ms time=41 worker=8 seq=14')});
 new_registry($server, 'rights', schema => 'public', granted => 'snowflake_lease_acquire, snowflake_lease_release');
 value($server, 'CREATE DATABASE empty');
 my $standby = standby_of($server, 'standby');
@@ -64,11 +64,19 @@ sub ids_flow
 	return ok(wait_until('ids', sub { client_bytes($load) > $before + 5000 }), '... ids flow');
 }
 
-# A window for what follows, of a lease at the first registry.
+# A whole window for what follows, of a lease at the first registry.
+my $seconds = 40;
 sub begins
 {
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	ok(wait_until('a long window', sub { status($node, q{last_error IS NULL AND ids_flow_seconds > 18}) eq 't' && lease() eq row('fleet') }), 'the window is long');
+	set_lease_duration($node, ++$seconds . 's');
+	# By its length it was asked for after that, so the next one is not asked for just now.
+	my $whole = "SELECT extract(epoch FROM snowflake_tick_timestamp(window_end))::numeric(20, 3) FROM snowflake_registry
+		WHERE snowflake_tick_timestamp(window_end) - extended_at > interval '$seconds s' - interval '0.9 s' ORDER BY lease_id DESC LIMIT 1";
+	ok(wait_until('a long window', sub {
+		my ($long, $end) = split /\|/, status($node, 'last_error IS NULL AND ids_flow_seconds > 28, extract(epoch FROM window_end)::numeric(20, 3)');
+		return ($long // '') eq 't' && lease() eq row('fleet') && value($server, $whole, 'fleet') eq $end;
+	}), 'the window is long');
 	return (lease(), status($node, 'window_end'));
 }
 

@@ -1,5 +1,5 @@
 # A node's name is for people. A name that the encoding of the registry or of the node cannot
-# represent does not prevent a lease, and causes no unreadable text.
+# represent does not prevent a lease, and causes no unreadable text, nor does a control character.
 # Not in the default run: it starts some 300 processes.
 use strict;
 use warnings;
@@ -12,7 +12,7 @@ use Test::More;
 my @encodings = qw(UTF8 EUC_JP WIN1252 LATIN1 SQL_ASCII);
 my $registry = new_server('registry', preload => 0, conf => "log_statement = none\n");
 start_server($registry);
-my $many = new_server('many', conf => "log_statement = none\nsnowflake.start_timeout = 2s\nmax_worker_processes = 40\nsnowflake.max_databases = 40\n");
+my $many = new_server('many', conf => "log_statement = none\nsnowflake.start_timeout = 60s\nmax_worker_processes = 40\nsnowflake.max_databases = 40\n");
 start_server($many);
 
 # Bytes are sent unchanged: a database in SQL_ASCII accepts all of them.
@@ -44,7 +44,7 @@ my $broken = "\xff\xfe\xa4";   # invalid as UTF-8 and as EUC_JP
 my %shown = (
 	UTF8 => { $euro => $euro, $broken => '\xff\xfe\xa4' },
 	EUC_JP => { $euro => '\xe2\x82\xac', $broken => '\xff\xfe\xa4' },
-	SQL_ASCII => { $euro => $euro, $broken => $broken });
+	SQL_ASCII => { $euro => '\xe2\x82\xac', $broken => '\xff\xfe\xa4' });
 my $escaped = sub { return $_[0] =~ s/([\x80-\xff])/sprintf '\x%02x', ord $1/ger; };
 
 for my $own (@encodings)
@@ -71,6 +71,7 @@ for my $own (@encodings)
 	}
 }
 is(readable($registry, 'at_UTF8', 'SELECT count(*) FROM snowflake_workers WHERE node IS NOT NULL'), '10', 'all names can be read at a registry in UTF-8');
+like(readable($registry, 'at_SQL_ASCII', 'SELECT string_agg(node, $$ $$) FROM snowflake_workers'), qr/^[\x20-\x7e]+$/, '... and by a client in UTF-8 at one in SQL_ASCII');
 
 # Also in its own database.
 for my $own (@encodings)
@@ -83,6 +84,12 @@ for my $own (@encodings)
 	like(value($many, $db, 'SELECT octet_length(node) FROM snowflake_registry WHERE node = convert_from(convert_to(node, current_setting($$server_encoding$$)), current_setting($$server_encoding$$))'),
 		qr/^\d+$/, '... under a valid name') unless $own eq 'SQL_ASCII';
 }
+
+# Control characters, one of them of two bytes.
+create($many, 'control', 'UTF8');
+value($many, 'template_bytes', qq{ALTER DATABASE control SET snowflake.node_name = E'a\\n\\x1b[31m\xc2\x9bb'});
+value($many, 'control', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
+is(value($many, 'control', 'SELECT node FROM snowflake_workers'), 'a\x0a\x1b[31m\xc2\x9bb', 'control characters are shown');
 
 # Names have a maximum length, and are cut between characters.
 my $long = $euro x 200;

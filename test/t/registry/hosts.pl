@@ -27,7 +27,7 @@ sub new_node
 	my ($ports, $conf, $more) = @_;
 	$more //= '';
 	my $hosts = join ',', map { '127.0.0.1' } split /,/, $ports;
-	my $node = new_server('node_' . ++$names, conf => $conf . qq{
+	my $node = new_server('node_' . ++$names, patient => 1, conf => $conf . qq{
 snowflake.registry = 'host=$hosts port=$ports dbname=postgres user=$user $more'
 snowflake.node_name = 'node $names'
 log_statement = none
@@ -87,7 +87,7 @@ for my $refusal ('unsupported startup parameter: options', 'command-line options
 subtest 'the first host takes connections and says nothing' => sub {
 	my $relay = Relay->new($registry->port);
 	$relay->tell('stall');
-	my $node = new_node($relay->port . ',' . $registry->port, "snowflake.lease_duration = 3s\nsnowflake.start_timeout = 20s\n");
+	my $node = new_node($relay->port . ',' . $registry->port, "snowflake.lease_duration = 3s\nsnowflake.start_timeout = 30s\n");
 	my $since = time();
 	like(value($node, 'SELECT snowflake_nextval()'), qr/^\d+$/, 'ids flow after one try of it, before the call gives up');
 	figures('an id after %.1f s, with a first host that says nothing', time() - $since);
@@ -99,14 +99,18 @@ subtest 'the first host takes connections and says nothing' => sub {
 
 subtest 'the first host is the old primary, whose commits wait for a lost standby' => sub {
 	my $successor = standby_of($registry, 'successor');
-	my @nodes = map { new_node($registry->port . ',' . $successor->port, "snowflake.lease_duration = 12s\nsnowflake.start_timeout = 200ms\n", 'target_session_attrs=read-write') } 1 .. 2;
-	value($_, 'SELECT snowflake_nextval()') for @nodes;
+	my @nodes = map { new_node($registry->port . ',' . $successor->port, "snowflake.lease_duration = 20s\nsnowflake.start_timeout = 5s\n", 'target_session_attrs=read-write') } 1 .. 2;
+	ok(wait_until('ids', sub { ($_->psql('postgres', 'SELECT snowflake_nextval()'))[0] == 0 }), 'ids flow') for @nodes;
+	# Windows that outlast it on a busy machine.
+	set_lease_duration($_, '100s') for @nodes;
+	ok(wait_until('long windows', sub { !grep { status($_, 'ids_flow_seconds > 80') ne 't' } @nodes }), 'windows are long');
 	$registry->wait_for_catchup($successor);
 	$successor->promote;
 	$registry->append_conf('postgresql.conf', q{synchronous_standby_names = 'lost'});
 	$registry->reload;
 	ok(wait_until('the setting', sub { value($registry, 'SHOW synchronous_standby_names') eq 'lost' }), 'commits hang at the old one');
 	my $promoted = value($successor, 'SELECT clock_timestamp()');
+	set_lease_duration($_, '110s') for @nodes;
 	my $began = time();
 	my $failed = 0;
 	my $waiting = 0;

@@ -18,6 +18,7 @@ my $many = base_server('many', conf => "snowflake.lease_duration = 60s\n");
 new_node($many, $_, at($registry, 'fleet')) for qw(dropped stopped);
 new_node($many, 'stopped_too', at($registry, 'other'));
 
+ok(flows($many, $_), "$_: ids flow") for qw(dropped stopped stopped_too);
 take($many, 10, $_) for qw(dropped stopped stopped_too);
 my $lease_id = status($many, 'lease_id', 'dropped');
 value($many, 'DROP EXTENSION snowflake', 'dropped');

@@ -32,10 +32,10 @@ make_world($worker_bits, standby => $worker_bits == 10);
 subtest 'every node issues at first' => sub {
 	for my $node (@nodes) { ok(wait_until('a first id', sub { issues($node) }), $node->name); }
 };
+my $started = time();
 my @clients = start_load($seconds);
 
 my %kinds = faults();
-my $started = time();
 my ($count, %times) = bring_about($seconds, %kinds);
 
 # ---------------------------------------------------------------------------------------------------------------------

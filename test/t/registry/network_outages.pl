@@ -35,11 +35,14 @@ outage($node, 'host replaced', begin => sub { $relay->tell('stall') },
 	end => sub { $relay->tell('pass forgotten') }, reason => qr/keeper had no answer from the registry within 1/);
 
 # No exchange ends before its window does: nothing fails, but the window ends.
+my $log = -s $node->{server}->logfile;
 outage($node, 'slow answers', begin => sub { $relay->tell('delay 3') }, end => $pass, warnings => 0,
 	reason => qr/keeper had no answer from the registry within 1/);
 
-is(count_in(slurp_file($node->{server}->logfile), qr/WARNING:  snowflake keeper: the registry took [\d.]+ s to answer/), 1,
-	'the log says once that the registry is too slow');
+# On a busy machine an exchange of before may have been slow, too.
+my $slow = qr/WARNING:  snowflake keeper: the registry took [\d.]+ s to answer/;
+like(slurp_file($node->{server}->logfile), $slow, 'the log says that the registry is too slow');
+cmp_ok(count_in(slurp_file($node->{server}->logfile, $log), $slow), '<=', 1, '... once');
 
 outage($node, 'late answers', begin => sub { $relay->tell('hold snowflake_lease_extend(') }, end => $pass,
 	before_end => sub { wait_until('the node to give up', sub { $relay->given_up }) },

@@ -27,7 +27,9 @@ my $many = do { local $ENV{PGSERVICEFILE} = $servicefile; base_server('many', co
 new_node($many, 'without_password', at($registry, 'secret', 'keyed'));
 new_node($many, 'with_passfile', at($registry, 'secret', 'keyed') . " passfile=$passfile");
 new_node($many, 'with_service', 'service=ids');
-my ($state, $text) = query_error($many, 'without_password', 'SELECT snowflake_nextval()');
+my ($state, $text);
+# A call may give up before the keeper's first answer.
+wait_until('the answer', sub { ($state, $text) = query_error($many, 'without_password', 'SELECT snowflake_nextval()'); return $text =~ /password/ });
 is($state, 'SF001', 'without its password a node is refused');
 like($text, qr/password/, '... and the error says so');
 ok(flows($many, 'with_passfile'), 'a password from a passfile works');

@@ -15,7 +15,7 @@ use Test::More;
 my $rounds = 6;
 # One worker bit, and one of the two worker ids is leased: every lease gets the worker id of the
 # previous lease.
-my $layout = '(true, 1577836800000, 1000, 41, 0, 1, 12, false)';
+my $layout = q{(true, 'epoch=1577836800000 tick=1ms time=41 worker=1 seq=12')};
 my $registry = registry_server(conf => "log_statement = none\n");
 new_registry($registry, 'narrow', layout => $layout);
 my $taken = value($registry, lease_function($schema) . q{SELECT worker_id FROM

@@ -59,8 +59,10 @@ $registry->append_conf('pg_hba.conf', "hostssl fleet snowflake_node 127.0.0.1/32
 $registry->reload;
 new_registry($registry, 'fleet', roles => 'snowflake_node, certified');
 
-my $lease = 8 * slowness();
-my $nodes = base_server('nodes', conf => "snowflake.lease_duration = ${lease}s\nsnowflake.start_timeout = 200ms\n");
+# Windows that last while the machine stands still.
+my $lease = 60 * slowness();
+my $nodes = base_server('nodes', conf => "snowflake.lease_duration = ${lease}s\nsnowflake.start_timeout = 60s\n");
+sub extend_now { return set_lease_duration($nodes, ++$lease . 's'); }
 my $at = sprintf 'host=127.0.0.1 port=%d dbname=fleet sslmode=verify-ca sslrootcert=%s', $registry->port, "$folder/nodes_trust";
 write_password('the first one');
 new_node($nodes, 'by_password', "$at user=snowflake_node passfile=$folder/passfile");
@@ -78,9 +80,11 @@ sub goes_on
 {
 	my ($after) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my %end = map { $_ => status($nodes, 'window_end', $_) } @nodes;
+	extend_now();
 	for (@nodes)
 	{
-		ok(moves($nodes, $_), "$after: $_ extends its lease") or diag(last_error($nodes, $_));
+		ok(wait_until('the window to move', sub { status($nodes, "window_end > '$end{$_}'", $_) eq 't' }), "$after: $_ extends its lease") or diag(last_error($nodes, $_));
 		is(status($nodes, q{state, lease_id, coalesce(last_error, 'no error'), coalesce(advice, 'no advice')}, $_), "issuing|$lease{$_}|no error|no advice", '... the same one');
 	}
 	return;
@@ -88,7 +92,9 @@ sub goes_on
 
 ### The password
 
+goes_on('the first password');
 value($registry, block_of('doc/operating.md', '^ALTER ROLE snowflake_node'));
+extend_now();
 ok(wait_until('refusal', sub { last_error($nodes, 'by_password') =~ /password authentication failed/ }), 'the old password is refused');
 is(($nodes->psql('by_password', 'SELECT snowflake_nextval()'))[0], 0, '... and ids flow');
 write_password('the next one');
@@ -109,6 +115,7 @@ goes_on('the next authority');
 is(value($nodes, 'SELECT failed_calls_total FROM snowflake_metrics', $_), '0', "$_: no call failed") for @nodes;
 
 use_certificate('old', 'certified');
+extend_now();
 ok(wait_until('refusal', sub { last_error($nodes, 'by_certificate') =~ /unknown ca|certificate/ }), 'the old certificate is refused');
 
 $nodes->stop('fast');

@@ -56,7 +56,8 @@ new_node($nodes, 'far', "host=127.0.0.1 port=$relay->{port} dbname=skews user=no
 $relay->tell('delay 2');
 like(value($nodes, 'SELECT snowflake_nextval()', 'far'), qr/^\d+$/, 'a node with a slow connection has a lease');
 ok(moves($nodes, 'far'), '... whose window moves');
-is(value($nodes, 'SELECT registry_failures_total FROM snowflake_metrics', 'far'), '0', '... and nothing was refused');
+# An exchange may fail for want of time, if the machine stands still for seconds.
+unlike(slurp_file($nodes->logfile), qr/the registry refused|clock is off/, '... and nothing was refused');
 $nodes->stop('fast');
 $relay->finish;
 $registry->stop('fast');

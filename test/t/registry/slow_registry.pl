@@ -16,13 +16,14 @@ my $node = relayed_node($registry, '60s');
 my $timed = "SELECT id || E'\\nt ' || extract(epoch FROM b - a) FROM "
   . "(SELECT clock_timestamp() AS a, snowflake_nextval() AS id, clock_timestamp() AS b) AS c;\nSELECT FROM pg_sleep(0.005);\n";
 ids_flow($node, 'a node has a lease');
-# A first window is 10 s long.
-ok(wait_until('the window to grow', sub { node_status($node, q{ids_flow_seconds > 45}) eq 't' }), 'its window grows');
+set_lease_duration($node->{server}, '4min');
+ok(wait_until('the window to grow', sub { node_status($node, q{ids_flow_seconds > 225}) eq 't' }), 'its window grows');
 my ($from, $waits) = split /\|/, node_status($node, 'extract(epoch FROM window_end), lease_waits_total');
 $node->{relay}->tell('delay 3');
 my $load = start_clients($node->{server}, 1, $timed x 200);
 
 pause_server($registry);
+set_lease_duration($node->{server}, '5min');
 ok(wait_until('the fault to be seen', sub { node_status($node, q{coalesce(last_error, '')}) =~ /in time/ }), 'the registry is paused');
 kill_server($registry, children => 1);
 ok(wait_until('the fault to be seen', sub { node_status($node, q{coalesce(last_error, '')}) =~ /could not connect to|lost the connection to/ }), '... and killed');

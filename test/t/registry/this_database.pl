@@ -10,8 +10,8 @@ use SegmentsTest;
 use SnowflakeTest;
 use Test::More;
 
-my $server = segments_registry('server', preload => 1, segments => {});
-my $other = segment_node('other', place($server));
+my $server = segments_registry('server', preload => 1, patient => 1, segments => {});
+my $other = segment_node('other', place($server), patient => 1);
 value($server, 'GRANT EXECUTE ON FUNCTION snowflake_lease_acquire, snowflake_lease_extend, snowflake_lease_release TO node; CREATE DATABASE beside');
 value($server, 'CREATE EXTENSION snowflake', 'beside');
 $server->append_conf('postgresql.conf', "snowflake.registry = '" . place($server) . "'\n");
@@ -60,7 +60,7 @@ $_->stop('fast') for $copy, $other, $server;
 # released a lock (test/c/slow_release.c).
 my $trials = 12;
 $ENV{SNOWFLAKE_PAUSE_US} = 20000;
-my $paused = segments_registry('paused', segments => {}, conf => "shared_preload_libraries = 'snowflake, $ENV{SNOWFLAKE_TEST_C}/slow_release.so'\nmax_worker_processes = 32\n");
+my $paused = segments_registry('paused', patient => 1, segments => {}, conf => "shared_preload_libraries = 'snowflake, $ENV{SNOWFLAKE_TEST_C}/slow_release.so'\nmax_worker_processes = 32\n");
 my @errors;
 for my $trial (1 .. $trials)
 {

@@ -73,6 +73,7 @@ for my $db ('postgres', sort keys %scripts, sort keys %pipelines)
 my $count = q{SELECT count(*) FROM pg_stat_activity WHERE datname = '%s' AND usename = 'node'};
 sub sessions_of { my ($db) = @_; return $server->safe_psql('postgres', sprintf($count, $db)); }
 my (%sessions, %began);
+my $again = 0;  # sessions that ended before they had done what they were for
 
 sub start
 {
@@ -84,11 +85,20 @@ sub start
 		$began{$db} = time();
 		$sessions{$db}->query_until(qr/begun/, "\\echo begun\n$scripts{$db}\n");
 		return if $db ne 'unread';
-		wait_until('its statement', sub { $server->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE datname = 'unread' AND query LIKE 'SELECT a, repeat%'}) eq '1' });
+		wait_until('its statement', sub { $server->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE datname = 'unread' AND query LIKE 'SELECT a, repeat%'}) eq '1' },
+			sub { sessions_of('unread') eq '0' });
 		kill 'STOP', $sessions{$db}{run}{KIDS}[0]{PID};
 		return;
 	}
-	$sessions{$db} = begin_pipeline($server, $db, 'node', @{ $pipelines{$db} });
+	# On a busy machine the second may be over before all is sent: then the whole begins again.
+	for (1 .. 10)
+	{
+		$began{$db} = time();
+		$sessions{$db} = begin_pipeline($server, $db, 'node', @{ $pipelines{$db} });
+		last if $sessions{$db}{out} eq $sent{$db} || time() - $began{$db} < 1;
+		eval { $sessions{$db}{run}->finish };
+		++$again;
+	}
 	return is($sessions{$db}{out}, $sent{$db}, "$db: a transaction block");
 }
 
@@ -110,8 +120,16 @@ ok(wait_until('the locker alone', sub { sessions_of('locked') eq '1' }), 'locked
 $locker->quit;
 ends($_) for @together;
 
-start('stepped');
-ok(wait_until('it to sleep', sub { $server->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'}) eq '1' }), 'stepped: it sleeps');
+# On a busy machine its second may be over before it is seen asleep: then another one begins.
+my $asleep = 0;
+for (1 .. 10)
+{
+	start('stepped');
+	$asleep = wait_until('it to sleep', sub { $server->safe_psql('postgres', q{SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'}) eq '1' },
+		sub { sessions_of('stepped') eq '0' }) and last;
+	++$again;
+}
+ok($asleep, 'stepped: it sleeps');
 move_clock($server, -7200);
 ends('stepped');
 my $took = time() - $began{stepped};
@@ -144,10 +162,12 @@ for my $pause (@pauses)
 	$session->quit;
 }
 
+# Those that have quit may still be ending.
+wait_until('the others to end', sub { sessions_of('postgres') <= 1 });
 is(sessions_of('postgres'), '1', 'the one that ended in time is still there');
 $honest->{run}->finish;
 my $told = () = slurp_file($server->logfile) =~ /snowflake registry: ended a session that did not commit within 1 s of its call/g;
-is($told, scalar(keys %began), 'the log tells of each session that was ended');
+is($told, keys(%began) + $again, 'the log tells of each session that was ended');
 for my $session (values %sessions) { eval { $session->{run}->finish }; }
 $server->stop('fast');
 done_testing();

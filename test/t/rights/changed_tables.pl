@@ -16,9 +16,10 @@ give_tables_to_bob();
 ok(keeper_works('tables of bob'), 'the keeper works');
 
 for my $change (
-	[ 'ALTER TABLE snowflake_layout RENAME COLUMN tick_us TO tock_us', 'ALTER TABLE snowflake_layout RENAME COLUMN tock_us TO tick_us' ],
-	[ 'ALTER TABLE snowflake_layout ALTER COLUMN worker_bits TYPE bigint', 'ALTER TABLE snowflake_layout ALTER COLUMN worker_bits TYPE integer' ],
-	[ 'ALTER TABLE snowflake_layout ALTER COLUMN epoch_ms TYPE text', 'ALTER TABLE snowflake_layout ALTER COLUMN epoch_ms TYPE bigint USING epoch_ms::bigint' ],
+	[ 'ALTER TABLE snowflake_layout RENAME COLUMN definition TO other', 'ALTER TABLE snowflake_layout RENAME COLUMN other TO definition' ],
+	[ 'ALTER TABLE snowflake_layout ALTER COLUMN definition TYPE varchar', 'ALTER TABLE snowflake_layout ALTER COLUMN definition TYPE text' ],
+	[ 'ALTER TABLE snowflake_layout ALTER COLUMN definition TYPE bytea USING definition::bytea',
+		q{ALTER TABLE snowflake_layout ALTER COLUMN definition TYPE text USING convert_from(definition, 'UTF8')} ],
 	[ 'ALTER TABLE snowflake_layout RENAME TO elsewhere', 'ALTER TABLE elsewhere RENAME TO snowflake_layout' ],
 	[ 'ALTER TABLE snowflake_layout RENAME TO elsewhere; CREATE VIEW snowflake_layout AS SELECT * FROM elsewhere',
 		'DROP VIEW snowflake_layout; ALTER TABLE elsewhere RENAME TO snowflake_layout' ],
@@ -42,7 +43,7 @@ gained_nothing('changed tables');
 ok(keeper_works('changes undone'), 'the changes undone, the keeper works');
 
 # A dropped column cannot be restored in its position, so this is the last change to this registry.
-plant('bob', 'ALTER TABLE snowflake_layout DROP COLUMN sequence_bits CASCADE');
+plant('bob', 'ALTER TABLE snowflake_layout DROP COLUMN definition CASCADE');
 is((query_error($server, $db, "SELECT $_"))[0], '55000', "a dropped column: $_") for ($acquire, 'snowflake_decode(1)');
 is($server->safe_psql($db, 'SELECT 1'), '1', 'the server is alive');
 

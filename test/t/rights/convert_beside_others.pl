@@ -24,7 +24,7 @@ sub refused
 		{
 			my ($state, $text) = as_role($caller, "SELECT public.snowflake_convert('$table', 'id', $dry_run)");
 			is($state, '42501', "$name: refused for $caller, dry run $dry_run") or diag($text);
-			like($text, qr/together with table $other\b.*belongs to $owner\b.*HINT:.*OWNER TO/s, "$name: ... says with which table and why");
+			like($text, qr/table $other belongs to $owner\b.*HINT:.*OWNER TO/s, "$name: ... says with which table and why");
 		}
 	}
 	gained_nothing($name);

@@ -82,7 +82,7 @@ is((as_role($_, q{SELECT public.snowflake_convert('alice.hidden', 'id')}))[0], $
 sql('CREATE SCHEMA closed', 'CREATE TABLE closed.t (id int)', 'ALTER TABLE closed.t OWNER TO alice');
 ($state, $text) = query_error($server, $db, q{SELECT snowflake_convert('closed.t', 'id')});
 is($state, '42501', 'an owner who may not use the schema');
-like($text, qr/permission denied for schema closed/, '... in these words');
+like($text, qr/table closed\.t belongs to alice, who may not use schema closed/, '... in these words');
 
 $server->stop('fast');
 done_testing();

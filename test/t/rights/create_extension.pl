@@ -108,7 +108,7 @@ my ($server_version) = (run_command([ 'pg_config', '--version' ]))[0] =~ /(\d+)/
 for my $preload (1, 0, $server_version >= 17 ? 'session' : ())
 {
 	my $how = $preload ? $preload eq 'session' ? 'preloaded by sessions' : 'preloaded' : 'not preloaded';
-	Traps::start("rights_$preload", preload => $preload, conf => "snowflake.max_clock_skew = 0\n");
+	Traps::start("rights_$preload", preload => $preload, patient => 1, conf => "snowflake.max_clock_skew = 0\n");
 	sql('CREATE DATABASE trapped');
 	prepare('trapped', 'bob');
 	plant('bob', $generated, 'trapped');

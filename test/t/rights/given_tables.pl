@@ -16,7 +16,7 @@ plant('bob', q{
 	CREATE TRIGGER trap BEFORE INSERT OR UPDATE ON public.snowflake_origin FOR EACH ROW EXECUTE FUNCTION fire('origin');
 	CREATE TRIGGER trap BEFORE INSERT OR UPDATE ON public.snowflake_layout FOR EACH ROW EXECUTE FUNCTION fire('layout');
 	ALTER TABLE public.snowflake_origin ADD CHECK (number(last_lease_id, 'origin check') > 0);
-	ALTER TABLE public.snowflake_layout ADD CHECK (number(tick_us, 'layout check') > 0);
+	ALTER TABLE public.snowflake_layout ADD CHECK (number(length(definition), 'layout check') > 0);
 	CREATE INDEX ON public.snowflake_origin (number(1, 'origin index'));
 	CREATE INDEX ON public.snowflake_layout (number(1, 'layout index'));
 });

@@ -57,6 +57,9 @@ wait_until('the keeper holds a lease', sub {
 	sql('SELECT snowflake_nextval()');
 	sql(q{SELECT count(*) FROM snowflake_registry}) eq '1';
 });
+# From here on the keeper has no reason to change its lease.
+set_lease_duration($server, '10min');
+wait_until('a long window', sub { sql(q{SELECT window_end > now() + interval '1 min' FROM snowflake_status}) eq 't' });
 my $row = 'SELECT lease_id, worker_id, secret_hash, window_start FROM snowflake_registry';
 my ($lease_id, $worker, $hash, $start) = split /\|/, sql($row);
 my ($state, $answer) = as_role('node', qq{

@@ -55,7 +55,7 @@ ok(wait_until('the keeper meets a deferred trigger', sub {
 	sql('SELECT count(*) FROM traps.seen') ne '0' || sql('SELECT last_error FROM snowflake_status') =~ /cannot fire deferred trigger/;
 }), 'the keeper meets a deferred trigger, and snowflake_status says so');
 new_keeper();
-query_error($server, $db, 'SELECT snowflake_nextval()');
+query_error($server, $db, q{SET snowflake.start_timeout = '2s'; SELECT snowflake_nextval()});
 gained_nothing('deferred triggers');
 take_away(q{
 	DROP TRIGGER trap_commit ON snowflake_registry;

@@ -15,16 +15,16 @@ use Test::More;
 
 # The settings make the registry log everything about a statement.
 my $registry = registry_server(conf => "log_statement = all\nlog_min_duration_statement = 0\nlog_parameter_max_length = -1\n");
-new_registry($registry, 'fleet', layout => '(true, 1735689600000, 1000, 41, 0, 1, 12, false)');
+new_registry($registry, 'fleet', layout => q{(true, 'epoch=1735689600000 tick=1ms time=41 worker=1 seq=12')});
 my $many = base_server('many');
-value($many, 'INSERT INTO snowflake_layout VALUES (true, 1735689600000, 1000, 41, 0, 1, 12, false)', 'base');
+value($many, q{INSERT INTO snowflake_layout VALUES (true, 'epoch=1735689600000 tick=1ms time=41 worker=1 seq=12')}, 'base');
 new_node($many, 'victim', at($registry, 'fleet'), 'snowflake.lease_duration' => '4s');
 
 value($registry, "SELECT $schema.snowflake_create_segment('ticket', step => 100, max_step => 100);
 	GRANT EXECUTE ON FUNCTION $schema.snowflake_segment_ranges TO node", 'fleet');
 
 ok(flows($many, 'victim'), 'a node issues ids');
-is(value($many, q{SELECT max(snowflake_segment_nextval('ticket')) FROM generate_series(1, 50)}, 'victim'), '50', '... and numbers of a segment');
+is(value($many, q{SET snowflake.start_timeout = '60s'; SELECT max(snowflake_segment_nextval('ticket')) FROM generate_series(1, 50)}, 'victim'), '50', '... and numbers of a segment');
 ok(moves($many, 'victim'), '... and has extended its lease');
 
 # A running call, which pg_stat_activity shows.
@@ -66,8 +66,9 @@ is(value($registry, "SELECT last_value FROM $schema.snowflake_segment", 'fleet')
 
 # Another node gets only the other worker id of the two.
 new_node($many, 'other', at($registry, 'fleet'));
-my ($one) = split /\|/, value($many, 'SELECT d.worker FROM snowflake_decode(snowflake_nextval()) d', 'victim');
-my ($two) = split /\|/, value($many, 'SELECT d.worker FROM snowflake_decode(snowflake_nextval()) d', 'other');
+my $patiently = q{SET snowflake.start_timeout = '60s'};
+my ($one) = split /\|/, value($many, "$patiently; SELECT d.worker FROM snowflake_decode(snowflake_nextval()) d", 'victim');
+my ($two) = split /\|/, value($many, "$patiently; SELECT d.worker FROM snowflake_decode(snowflake_nextval()) d", 'other');
 is("$one $two", $worker . ' ' . (1 - $worker), 'each node has a worker id of its own');
 
 $many->stop('fast');

@@ -16,7 +16,7 @@ my $many = base_server('many', conf => "max_prepared_transactions = 5\nsnowflake
 new_node($many, 'elsewhere', at($registry, 'fleet'));
 value($many, 'CREATE DATABASE here TEMPLATE base');
 
-my @members = qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_segment_range);
+my @members = qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_segment_range snowflake_last_tick);
 my @held;
 
 # The role in a database: its transactions stay open.

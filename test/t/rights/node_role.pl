@@ -14,7 +14,7 @@ new_registry($registry, 'fleet');
 value($registry, 'CREATE ROLE stranger LOGIN');
 value($registry, "SELECT $schema.snowflake_lease_acquire('number 1', 0, $now_tick, '10 s', sha256(uuid_send(gen_random_uuid())), 0, NULL)", 'fleet');
 
-for my $table (qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_segment_range snowflake_workers))
+for my $table (qw(snowflake_registry snowflake_watermark snowflake_layout snowflake_origin snowflake_segment snowflake_segment_range snowflake_last_tick snowflake_workers))
 {
 	is((as_role($registry, 'fleet', 'node', "SELECT * FROM $schema.$table"))[0], '42501', "a node cannot read $table");
 	is((as_role($registry, 'fleet', 'node', "DELETE FROM $schema.$table"))[0], '42501', "... nor delete from it");

@@ -11,7 +11,7 @@ use lib 'test/perl';
 use SnowflakeTest;
 use Test::More;
 
-my $server = new_server('printed_calls');
+my $server = new_server('printed_calls', patient => 1);
 start_server($server);
 my $db = 'postgres';
 sub value { my ($sql) = @_; return $server->safe_psql($db, $sql); }
@@ -70,7 +70,7 @@ sub table
 	value("CREATE TABLE r.t$n (id $key PRIMARY KEY, note text); CREATE TABLE r.c$n (id serial PRIMARY KEY, t_id int REFERENCES r.t$n); INSERT INTO r.t$n (note) VALUES ('a'), ('b'); INSERT INTO r.c$n (t_id) SELECT id FROM r.t$n");
 	return "r.t$n";
 }
-my $convert = sub { my ($table, $dry, $online, $abandon, $target) = @_; return "snowflake_convert('$table'::pg_catalog.regclass, 'id'::pg_catalog.name, $dry, $online, $abandon, '$target'::pg_catalog.text)"; };
+my $convert = sub { my ($table, $dry, $online, $abandon, $target) = @_; return "snowflake_convert('$table'::pg_catalog.regclass, 'id'::pg_catalog.name, $dry, $online, $abandon, '$target'::pg_catalog.text, '100 ms'::pg_catalog.interval, '10 min'::pg_catalog.interval)"; };
 my @sources = (
 	[ 'snowflake_convert, a dry run', sub { statements($convert->(table($_[0]), 'true', 'false', 'false', 'ids')) } ],
 	[ '... to bigint', sub { statements($convert->(table($_[0]), 'true', 'false', 'false', 'bigint')) } ],

@@ -9,7 +9,7 @@ use SnowflakeTest;
 use Test::More;
 use Traps;
 
-Traps::start('rights', preload => 1);
+Traps::start('rights', preload => 1, patient => 1);
 
 is((as_role('bob', $_))[0], '42501', "not for others: $_") for
 	'CREATE FUNCTION bob.mine() RETURNS bigint LANGUAGE sql SUPPORT public.snowflake_nextval_support AS \'SELECT 1::bigint\'',

@@ -13,8 +13,8 @@ use Time::HiRes qw(sleep);
 my $server = new_server('seconds', patient => 1);
 start_server($server);
 $server->safe_psql('postgres', q{CREATE EXTENSION snowflake;
-INSERT INTO snowflake_layout (epoch_ms, tick_us, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, sequence_first)
-	VALUES (1735689600000, 1000000, 31, 0, 10, 22, false)});
+INSERT INTO snowflake_layout (definition)
+	VALUES ('epoch=1735689600000 tick=1s time=31 worker=10 seq=22')});
 
 my @sessions = map { session($server) } 1 .. 3;
 my ($highest, $last, $below, $fell, $rose, $trials) = (0, 0, 0, 0, 0, 0);

@@ -25,16 +25,30 @@ sub limited
 	return ($? >> 8, $processor, $reason, $left);
 }
 
-is_deeply([ (limited(2, 'exit 3'))[ 0, 2 ] ], [ 3, '' ], 'the exit status is the command\'s');
-is_deeply([ (limited(9, '(sleep 0.3 &); exit 3'))[ 0, 3 ] ], [ 3, 0 ], '... although a process ends a moment later');
-is_deeply([ (limited(9, '(sleep 5 &); exit 3'))[ 0, 3 ] ], [ 3, 1 ], 'what is left is counted');
-is((limited(2, 'kill -9 $$'))[0], 137, '... or says which signal ended it');
+# Where a machine that stands still for seconds makes another result, one of three tries is enough.
+sub one_is
+{
+	my ($fields, $expected, $what, @call) = @_;
+	my $result;
+	for my $try (1 .. 3)
+	{
+		$result = [ (limited(@call))[@$fields] ];
+		last if "@$result" eq "@$expected";
+	}
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	return is_deeply($result, $expected, $what);
+}
+
+is_deeply([ (limited(60, 'exit 3'))[ 0, 2 ] ], [ 3, '' ], 'the exit status is the command\'s');
+one_is([ 0, 3 ], [ 3, 0 ], '... although a process ends a moment later', 9, '(sleep 0.3 &); exit 3');
+is_deeply([ (limited(60, '(sleep 30 &); exit 3'))[ 0, 3 ] ], [ 3, 1 ], 'what is left is counted');
+is((limited(60, 'kill -9 $$'))[0], 137, '... or says which signal ended it');
 is_deeply([ (limited(2, 'sleep 60'))[ 0, 2 ] ], [ 124, 'ended after 2 s of silence' ], 'silence has a limit');
-is_deeply([ (limited(1, "(echo \$BASHPID >$folder/orphan; while :; do :; done) & disown; exec sleep 1000"))[ 0, 2 ] ], [ 124, 'ended after 4 s of processor time' ],
-	'processor time has one, and that of a child counts');
+one_is([ 0, 2 ], [ 124, 'ended after 8 s of processor time' ], 'processor time has one, and that of a child counts',
+	1, "(echo \$BASHPID >$folder/orphan; while :; do :; done) & disown; exec sleep 1000");
 my $orphan = slurp_file("$folder/orphan");
 ok(wait_until('the orphan to end', sub { !kill(0, $orphan) }), '... which is ended, too');
-is((limited(3, 'for i in 1 2 3 4 5 6; do echo $i; sleep 1; done'))[0], 0, 'what prints is not silent');
+one_is([0], [0], 'what prints is not silent', 3, 'for i in 1 2 3 4 5 6; do echo $i; sleep 1; done');
 is((limited(2, 'kill -STOP $$'))[2], 'ended after 2 s of silence', 'what stands still is silent');
 is((limited(2, "trap \"\" TERM; while :; do sleep 1; done"))[0], 124, 'what ignores a signal is ended');
 

@@ -1,6 +1,7 @@
 # If test/run is interrupted by a signal or a closed pipe, it ends what it has started, removes its
 # folder, counts nothing as failed, and does not report that all tests passed. With --keep it keeps
 # the folder. If a test reaches its time limit, the message says so, and how to raise the limit.
+# After --minutes nothing begins that is not in the default run, and it is named.
 # Not in the default run: it starts whole runs of the scripts.
 
 use strict;
@@ -26,7 +27,16 @@ for my $case (@cases)
 	$case->{command} = $case->{arguments} =~ /\|/ ? ["test/run $case->{arguments}"] : [ 'test/run', split / /, $case->{arguments} ];
 }
 my %limited = (name => 'limit', command => ['TEST_TIMEOUT=1 test/run unit/Text']);
-run_all(@cases, \%limited);
+my %in_time = (name => 'minutes', command => [ 'test/run', '--all', '--minutes', '0', 'meta', 't/lifecycle/first_ids', 't/clock/fleet_leaps' ]);
+run_all(@cases, \%limited, \%in_time);
+# If the machine stood still for a second, that was silence.
+for my $try (1 .. 2)
+{
+	last if $limited{said} !~ /of silence/;
+	system('rm', '-rf', folder_of($limited{said}));
+	%limited = map { ($_ => $limited{$_}) } qw(name command);
+	run_all(\%limited);
+}
 
 for my $case (@cases)
 {
@@ -51,7 +61,10 @@ for my $case (@cases)
 
 isnt($limited{status}, 0, 'a build that reaches its limit is a failure');
 like($limited{said}, qr/^FAILED unit \(ended after 4 s of processor time, its limit; TEST_TIMEOUT=2 test\/run unit\) \[1\/1\]$/m, '... which says so, and how to raise it');
+like($limited{said}, qr/^failed: unit\n\d+ passed, 1 failed$/m, '... and is named at the end');
 system('rm', '-rf', folder_of($limited{said}));
+is($in_time{status}, 0, 'a run without time for more than the default run succeeds') or diag("$in_time{said}$in_time{errors}");
+like($in_time{said}, qr/^# not begun after 0 min: 1, t\/clock\/fleet_leaps\n.*^ok t\/lifecycle\/first_ids .*^2 passed, 0 failed\n\z/ms, '... and names what it has left out');
 figures(join ', ', map { sprintf '%s %.1f s', $_->{name}, $_->{seconds} } @cases);
 
 done_testing();

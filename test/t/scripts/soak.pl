@@ -69,6 +69,7 @@ CREATE TABLE counted (number bigint DEFAULT snowflake_segment_nextval('ticket'))
 # Gets ids of so many milliseconds ago, and numbers, from these databases. Returns what the
 # comparison found, how many ids, equal ids and equal numbers sorting finds, how many ids were
 # taken, and how many came too late to be compared.
+our $ordered = '';
 sub taken
 {
 	my ($ms_ago, @dbnames) = @_;
@@ -77,7 +78,7 @@ sub taken
 	my $files = "$folder/" . join('_', $ms_ago, @dbnames);
 	mkdir $files or die "$files: $!";
 	my $pid = open2(my $from, my $to, "$folder/clients", $files, 1);
-	syswrite $to, join('', map { "start $_ 3 " . $server->connstr($_) . "\n" } @dbnames) . "pace 200000\n";
+	syswrite $to, join('', map { "start $_ 3 " . $server->connstr($_) . "\n" } @dbnames) . "${ordered}pace 200000\n";
 	# Two lines of figures come from two seconds.
 	my ($said, $lines) = ('', 0);
 	while (defined(my $line = <$from>))
@@ -102,6 +103,8 @@ $server->safe_psql('cached', 'ALTER SEQUENCE i CACHE 20');
 plant('odd', "2 * nextval('i') + 1", "nextval('n')");
 plant('even', "2 * nextval('i')", "nextval('n')");
 plant('falling_ids', "4000 - nextval('i') % 4000", "nextval('n')");
+# ... and in this one they fall with every other id, to another worker id.
+plant('two_workers', "n.i + (n.i + 1) % 2 * (1 << 21) FROM (SELECT nextval('i') AS i) n", "nextval('n')");
 plant('falling_numbers', "nextval('i')", "1 + (nextval('n') + 1) % 2");
 
 subtest 'one generator' => sub {
@@ -122,6 +125,13 @@ subtest 'ids of another time' => sub {
 	is((taken(-600_000, 'other'))[0], 'an id of another time', 'in ten minutes');
 };
 subtest 'ids and numbers that fall' => sub {
+	is((taken(0, 'two_workers'))[0], '', 'ids of another worker id may');
+	{
+		local $ordered = "ordered two_workers\n";
+		is((taken(1, 'two_workers'))[0], 'an id that is not above one of another worker id', '... but not while they are in order');
+		$ordered .= "unordered two_workers\n";
+		is((taken(2, 'two_workers'))[0], '', '... up to then');
+	}
 	like((taken(0, 'falling_ids'))[0], qr/an id that is not above one of an earlier call/, 'ids are found');
 	is((taken(0, 'cached'))[0], 'an id that is not above one of an earlier call', '... across sessions, too');
 	is((taken(0, 'odd', 'even'))[0], 'a number twice', '... but not across nodes');
@@ -178,14 +188,19 @@ subtest 'rows of converted tables' => sub {
 	append_to_file($said, "connection\n" . sql(q{
 CREATE TABLE legacy (id int, token uuid);
 CREATE TABLE legacy_1 (id bigint, token uuid);
+CREATE TABLE child (legacy_id int, parent uuid, token uuid);
+CREATE TABLE child_1 (legacy_id bigint, parent uuid, token uuid);
 INSERT INTO legacy SELECT i, gen_random_uuid() FROM generate_series(1, 10) i RETURNING token}) . "\n"
-		. sql('INSERT INTO legacy_1 SELECT i, gen_random_uuid() FROM generate_series(1, 10) i RETURNING token') . "\n");
+		. sql('INSERT INTO legacy_1 SELECT i, gen_random_uuid() FROM generate_series(1, 10) i RETURNING token') . "\n"
+		. sql('INSERT INTO child_1 SELECT id, token, gen_random_uuid() FROM legacy_1 RETURNING token') . "\n");
 	my $found = sub { my $tokens = compare_tokens($server, $said); return join ', ', map { "$_ $tokens->{$_}" } sort keys %$tokens; };
-	is($found->(), 'confirmed 20, converted 1, lost 0, twice 0', 'nothing is wrong');
+	is($found->(), 'children 10, confirmed 30, converted 1, lost 0, strayed 0, twice 0', 'nothing is wrong');
 	sql('INSERT INTO legacy SELECT * FROM legacy_1 WHERE id = 3');
-	is($found->(), 'confirmed 20, converted 1, lost 0, twice 1', 'a row that is in both tables');
+	is($found->(), 'children 10, confirmed 30, converted 1, lost 0, strayed 0, twice 1', 'a row that is in both tables');
 	sql('DELETE FROM legacy_1 WHERE id > 8');
-	is($found->(), 'confirmed 20, converted 1, lost 2, twice 1', 'rows that were deleted');
+	is($found->(), 'children 10, confirmed 30, converted 1, lost 2, strayed 2, twice 1', 'rows that were deleted');
+	sql('UPDATE child_1 SET legacy_id = 3 WHERE legacy_id = 4');
+	is($found->(), 'children 10, confirmed 30, converted 1, lost 2, strayed 3, twice 1', 'a child with the parent of another');
 };
 $server->stop;
 

@@ -13,7 +13,7 @@ use SnowflakeTest;
 use Test::More;
 
 DumpTest::start();
-$_->append_conf('postgresql.conf', "wal_level = logical\nmax_wal_senders = 8\nmax_replication_slots = 8\n") for $from, $to;
+$_->append_conf('postgresql.conf', "wal_level = logical\nmax_wal_senders = 8\nmax_replication_slots = 8\nsnowflake.start_timeout = 60s\n") for $from, $to;
 $_->restart for $from, $to;
 value($from, 'CREATE DATABASE source');
 value($from, q{CREATE SCHEMA "Some where"; CREATE EXTENSION snowflake SCHEMA "Some where"; SET search_path = "Some where", public;
@@ -34,8 +34,12 @@ sub last_value { my ($server, $dbname) = @_; return value($server, "$path SELECT
 sub insert { my ($server, $dbname) = @_; return split /\n/, value($server, "$path INSERT INTO tickets (n) SELECT generate_series(1, 120) RETURNING id", $dbname); }
 
 # By then the node has acquired its next range.
-my $before = '';
-ok(wait_until('the source to rest', sub { my $last = $before; $before = segments($from, 'source'); $last eq $before }), 'the source rests');
+ok(wait_until('the source to rest', sub {
+	value($from, "$path SELECT snowflake_segment_nextval('ticket') FROM generate_series(1, 10)", 'source');
+	value($from, "$path SELECT r.newest_from > v.next_here FROM snowflake_segments v JOIN snowflake_segment s USING (name) JOIN snowflake_segment_range r USING (segment_id)
+		WHERE name = 'ticket'", 'source') eq 't';
+}), 'the source rests');
+my $before = segments($from, 'source');
 my $allocated = last_value($from, 'source');
 pg_dump('source', "$dir/plain.sql");
 pg_dump('source', "$dir/custom.dump", '-Fc');

@@ -14,8 +14,8 @@ my ($numbers, $trials) = (0, 0);
 for my $steps ([3600], [ 3600, 0, 3600 ])
 {
 	my $n = ++$trials;
-	my $primary = segments_registry("primary_$n", clock => 1, preload => 1, segments => { s => 'step => 10, max_step => 10' });
-	my $node = segment_node("node_$n", place($primary));
+	my $primary = segments_registry("primary_$n", clock => 1, preload => 1, patient => 1, segments => { s => 'step => 10, max_step => 10' });
+	my $node = segment_node("node_$n", place($primary), patient => 1);
 	my @numbers = numbers($node, 600, 's');
 	for my $offset (@$steps)
 	{
@@ -29,7 +29,7 @@ for my $steps ([3600], [ 3600, 0, 3600 ])
 	$primary->stop('immediate');
 	start_server($standby);
 	$standby->promote;
-	my $other = segment_node("other_$n", place($standby));
+	my $other = segment_node("other_$n", place($standby), patient => 1);
 	push @numbers, numbers($other, 600, 's');
 	my %seen;
 	is(scalar(grep { $seen{$_}++ } @numbers), 0, scalar(@$steps) . ' steps: no number twice');

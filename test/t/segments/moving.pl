@@ -28,8 +28,8 @@ my %step = (
 	sequences => block_of($page, 'pg_get_serial_sequence\(relid'));
 
 my $seed = seed();
-my @servers = (own_node('one', segments => {}, conf => "wal_level = logical\n"));
-push @servers, map { segment_node($_, place($servers[0]), streaming => 1, conf => "wal_level = logical\n") } 'two', 'three';
+my @servers = (own_node('one', segments => {}, patient => 1, conf => "wal_level = logical\n"));
+push @servers, map { segment_node($_, place($servers[0]), streaming => 1, patient => 1, conf => "wal_level = logical\n") } 'two', 'three';
 my ($moves, $numbers, $twice, $tries, $rows) = (0) x 5;
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -337,8 +337,9 @@ $keeps->query(q{BEGIN; SELECT currval('attacked_id_seq'), setval('attacked_id_se
 refused('a transaction that has used the sequence', 'move', '55P03');
 refused('... keeps it from getting a limit', 'limit', '55P03');
 # That transaction then inserts, while the move has the table and waits for the sequence: not a
-# deadlock that fails the insert.
-$keeps->query_until(qr/begun/, q{\echo begun
+# deadlock that fails the insert. If the move stands still, the insert waits for longer.
+$keeps->query_until(qr/begun/, q{SET LOCAL deadlock_timeout = '60s';
+\echo begun
 	DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_locks WHERE relation = 'attacked_id_seq'::regclass AND NOT granted) LOOP PERFORM pg_sleep(0.01); END LOOP; END $$;
 	INSERT INTO attacked (n) VALUES (1); COMMIT;
 });

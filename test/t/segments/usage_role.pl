@@ -14,7 +14,7 @@ use SegmentsTest;
 use SnowflakeTest;
 use Test::More;
 
-my $conf = "snowflake.start_timeout = 30s\n";
+my $conf = "snowflake.start_timeout = 60s\n";
 my $registry = own_node('registry', segments => { ticket => q{step => 100, max_step => 100, usage_role => 'Sales "x"'}, open => 'step => 100, max_step => 100' }, conf => $conf);
 my $node = segment_node('node', place($registry), conf => $conf);
 for my $server ($registry, $node)

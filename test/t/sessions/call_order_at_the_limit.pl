@@ -14,12 +14,12 @@ use SnowflakeTest;
 use Test::More;
 
 my $calls = $ENV{SNOWFLAKE_CALLS} || 300_000 / slowness();
-for my $case ([ 'narrow', 'with 16 ids in a millisecond', $calls / 4, '1000, 41, 0, 10, 4, false' ],
-	[ 'seconds', 'with 16,384 ids in a second', $calls / 4, '1000000, 31, 0, 10, 14, true' ],
-	[ 'parts', 'with 1,048,576 ids in a second', $calls, '1000000, 31, 0, 10, 20, false' ])
+for my $case ([ 'narrow', 'with 16 ids in a millisecond', $calls / 4, 'time=41 worker=10 seq=4' ],
+	[ 'seconds', 'with 16,384 ids in a second', $calls / 4, 'tick=1s time=31 seq=14 worker=10' ],
+	[ 'parts', 'with 1,048,576 ids in a second', $calls, 'tick=1s time=31 worker=10 seq=20' ])
 {
 	my ($name, $what, $count, $layout) = @$case;
-	my $server = sessions_server($name, "1735689600000, $layout");
+	my $server = sessions_server($name, "epoch=2025-01-01 $layout");
 	calls_in_order(prepare_recording($server, 8), $count, $what);
 	my ($waits, $leases) = split /\|/, $server->safe_psql('postgres', 'SELECT clock_waits_total, leases_acquired_total FROM snowflake_metrics');
 	cmp_ok($waits, '>', 0, '... which wait for the clock') if $count < $calls && slowness() == 1;

@@ -57,9 +57,8 @@ sub note_extension
 	return;
 }
 
-my @layouts = ("'2025-01-01 00:00+00', '1 ms', 41, 0, 10, 12", "'2025-01-01 00:00+00', '1 ms', 41, 0, 10, 8, true",
-	"'2025-01-01 00:00+00', '10 ms', 38, 0, 12, 13", "'2025-01-01 00:00+00', '1 s', 31, 2, 10, 18", "'2025-01-01 00:00+00', '1 s', 31, 0, 11, 14",
-	"'2025-01-01 00:00+00', '10 ms', 36, 0, 10, 17, true");
+my @layouts = ('time=41 worker=10 seq=12', 'time=41 seq=8 worker=10', 'tick=10ms time=38 worker=12 seq=13', 'tick=1s time=31 datacenter=2 worker=10 seq=18',
+	'tick=1s time=31 worker=11 seq=14', 'tick=10ms time=36 seq=17 worker=10');
 
 # --------------------------------------------------------------------------------------------------
 # Faults. Each returns how many worker ids it may cost, or nothing if it could not happen.
@@ -176,7 +175,7 @@ my %faults = (
 		wait_until('another extension', sub {
 			$server->psql('postgres', "SELECT snowflake_evict(worker_id, now()) $forgotten");
 			($server->psql('postgres', "SET lock_timeout = '2s'; BEGIN; DROP EXTENSION snowflake CASCADE; CREATE EXTENSION snowflake;"
-				. " SELECT snowflake_set_layout($layout); $defaults; COMMIT", on_error_stop => 1))[0] == 0;
+				. " SELECT snowflake_set_layout('epoch=2025-01-01 $layout'); $defaults; COMMIT", on_error_stop => 1))[0] == 0;
 		}) or return;
 		value('SELECT snowflake_nextval()');
 		$raised = 0;

@@ -8,7 +8,7 @@ use SessionsTest;
 use SnowflakeTest;
 use Test::More;
 
-my $server = sessions_server('busy', '1735689600000, 1000, 41, 0, 5, 17, false');
+my $server = sessions_server('busy', 'epoch=2025-01-01 time=41 worker=5 seq=17');
 
 subtest 'the generator\'s lock shows under its name in pg_stat_activity' => sub {
 	my @load = map {

@@ -10,8 +10,7 @@ use SessionsTest;
 use SnowflakeTest;
 use Test::More;
 
-my $server = sessions_server('other_layout',
-	"extract(epoch FROM timestamptz '2020-01-01 00:00+00')::bigint * 1000, 10000, 39, 0, 16, 8, true");
+my $server = sessions_server('other_layout', 'epoch=2020-01-01 tick=10ms time=39 seq=8 worker=16');
 
 subtest 'a layout of another shape' => sub {
 	my $calls = $each * 2 / 25;

@@ -44,7 +44,7 @@ my @names = ((qw(max_lead) x 6), (qw(max_bridge on_clock_step_back) x 2), keys %
 my %layouts = (
 	'default layout' => '',
 	sonyflake_2 => q{SELECT snowflake_set_layout('sonyflake_2')},
-	'ticks of a second' => q{SELECT snowflake_set_layout('2025-01-01 00:00+00', '1 s', 31, 0, 10, 12)});
+	'ticks of a second' => q{SELECT snowflake_set_layout('epoch=2025-01-01 tick=1s time=31 worker=10 seq=12')});
 
 # A session's statements, in order: how many ids each got, and how many of them were below the one
 # before.

@@ -13,7 +13,7 @@ use Test::More;
 
 need_boxes();
 # The server's own files are shorter than a block for so many connections.
-my $server = new_server('full', preload => 0, conf => "max_connections = 2000\nmin_wal_size = 2MB\nmax_wal_size = 3MB\n");
+my $server = new_server('full', preload => 0, patient => 1, conf => "max_connections = 2000\nmin_wal_size = 2MB\nmax_wal_size = 3MB\n");
 plan(skip_all => 'before 17 the library is preloaded') if $server->pg_version < 17;
 
 start_within($server, 'ulimit -f 6144');

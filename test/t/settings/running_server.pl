@@ -9,7 +9,7 @@ use lib 'test/perl';
 use SnowflakeTest;
 use Test::More;
 
-my $server = new_server('running', preload => 0, conf => "snowflake.max_clock_skew = 0\nsnowflake.max_databases = 3\n");
+my $server = new_server('running', preload => 0, patient => 1, conf => "snowflake.max_clock_skew = 0\nsnowflake.max_databases = 3\n");
 start_server($server);
 
 subtest 'without preloading, on a running server' => sub {

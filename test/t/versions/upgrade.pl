@@ -65,6 +65,9 @@ sub check_update
 	my @errors = grep { /ERROR|FATAL/ } map { -e "$clients->{folder}/$_.err" ? slurp_file("$clients->{folder}/$_.err") : () } 1 .. 4;
 	is(join("\n", @errors), '', "$name: no client saw an error");
 
+	is(sql('used', q{SELECT relname FROM pg_class c WHERE relnamespace = 'ids'::regnamespace AND relname ~ '^snowflake_(registry|watermark|origin|segment|segment_range)$'
+		AND relnatts <> (SELECT cardinality(tgattr) FROM pg_trigger WHERE tgrelid = c.oid AND tgname = 'snowflake_guard_table')}), '',
+		"$name: the guards name each column, new ones, too");
 	sql('used', 'DROP TABLE item');
 	is(difference(objects('used'), $fresh), '', "$name: the objects are those of a new extension");
 
