@@ -165,6 +165,15 @@ constexpr bool IsOfFuture(const Layout &layout, int64_t horizon, int64_t latest_
   return horizon > 0 && horizon > LowestId(layout, LatestTick(layout, latest_us));
 }
 
+// What the next life goes on after: the last tick that was used, or the one of the highest horizon
+// that may have been reported, if that is later. Not what the clock shows: nothing was issued by
+// it, and it may be wrong. 0: there is neither.
+constexpr int64_t LastUsOfLife(const Generator &g, const Layout &layout, int64_t highest) {
+  const int64_t used_us = g.layout.tick_us > 0 ? g.layout.UnixUsAt(g.last_tick) : 0;
+  const int64_t reported_us = highest > 0 ? layout.UnixUsAt(layout.Unpack(highest - 1).tick) : 0;
+  return used_us > reported_us ? used_us : reported_us;
+}
+
 // Takes h, then P. A Server has
 //   int64_t LowestToCome()                   the lowest id that is still to come
 //   int32_t Slots()                          how many; those of prepared transactions last

@@ -294,13 +294,6 @@ constexpr bool GoOnAfter(NodeState *node, const Layout &layout, Tick last, const
   return true;
 }
 
-// What the next life goes on after: the last tick or, because a horizon may have been reported up
-// to it, the one that the clock shows.
-constexpr Tick LastTickOfLife(const NodeState &node) {
-  const Tick now = NowOf(node, node.generator.layout), last = node.generator.last_tick;
-  return last > now ? last : now;
-}
-
 // For a change of the registry.
 constexpr void ForgetRegistry(NodeState *node) {
   node->retired_count = 0;

@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/horizon.h"
 #include "core/node.h"
 #include "core/ring.h"
 #include "times.h"
@@ -68,7 +69,7 @@ class World {
   void Restart() {
     CloseLease(&state_);
     leased_ = 0;
-    Start(kLayout.UnixUsAt(LastTickOfLife(state_)));
+    Start(LastUsOfLife(state_.generator, kLayout, 0));
   }
 
   int64_t AheadUs() const { return std::max<int64_t>(kLayout.UnixUsAt(state_.generator.last_tick) - now_us_, 0); }

@@ -674,7 +674,7 @@ TEST(Node, BelievesNoLastTickOfAWrongClock) {
   NodeState node = NodeWith(kPolicy);
   ASSERT_TRUE(GoOnAfter(&node, kDefaultLayout, kNow + 3000, now));
   ASSERT_TRUE(GoOnAfter(&node, kDefaultLayout, kNow - 3000, now));
-  EXPECT_EQ(LastTickOfLife(node), kNow + 3000) << "the later one of two counts";
+  EXPECT_EQ(node.generator.last_tick, kNow + 3000) << "the later one of two counts";
 }
 
 // The server dies a second after its keeper has looked, ids are as far ahead as they may, and the

@@ -244,7 +244,7 @@ class World {
   void ShutDown() {
     ReadClock();
     CloseLease(&state_);
-    if (state_.generator.lease.lease_id != 0) row_us_ = layout_.UnixUsAt(LastTickOfLife(state_));
+    if (state_.generator.lease.lease_id != 0) row_us_ = LastUsOfLife(state_.generator, layout_, horizon_);
     StoreInBox();
     if (Once(4)) return;
     if (state_.retired_count > 0) NoteAsked(&state_, state_.retired[0].lease_id);

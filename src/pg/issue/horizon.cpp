@@ -367,12 +367,9 @@ int64_t SampleForAskers(NodeBlock *node) {
 int64_t EndLife(NodeBlock *node) {
   HorizonBlock *horizon = HorizonOf(node);
   int64_t last_us = 0;
-  // Samples have read the clock under this lock.
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
-  WithLock(node, LW_SHARED, [&] {
-    const Layout &layout = node->state.generator.layout;
-    if (layout.tick_us > 0) last_us = layout.UnixUsAt(LastTickOfLife(node->state));
-  });
+  WithLock(node, LW_SHARED,
+           [&] { last_us = LastUsOfLife(node->state.generator, horizon->layout, horizon->highest); });
   const Layout &layout = horizon->layout;
   if (last_us > 0 && layout.tick_us > 0)
     horizon->stored = Min(horizon->stored, LowestId(layout, layout.TickAt(last_us) + 1));

@@ -2,8 +2,8 @@
 # bridge a step back or are borrowed from max_lead (G2, G9): after clean and immediate shutdowns, a
 # reboot after a clean one, and on a standby that is promoted after it. So in layouts with ticks of
 # 1 ms, 10 ms and 1 s, and if the registry is on another server, can be reached or not. The last tick
-# is stored even if the database is read-only by default, and its commit waits for no standby. That of
-# another database is not gone on from.
+# is stored even if the database is read-only by default, and its commit waits for no standby. Neither
+# that of another database nor the time of a refused clock is gone on from.
 # SNOWFLAKE_RESTARTS: how many restarts. The short form is in the default run.
 
 use strict;
@@ -126,5 +126,14 @@ $way{fast}->();
 alone($server, 'CREATE DATABASE copy TEMPLATE milliseconds');
 my $ahead = q{SELECT snowflake_timestamp(snowflake_nextval()) > clock_timestamp() + interval '20 s'};
 is(join(' ', map { $server->safe_psql($_, $ahead) } qw(copy milliseconds)), 'f t', 'a copy does not go on where the original does');
+
+# Nor does a node where its clock was, if it issued no id there: the registry had refused that clock.
+move_clock($server, 3600);
+my (undef, undef, $error) = $server->psql('remote', q{SET snowflake.start_timeout = '1s'; SELECT snowflake_nextval()});
+like($error, qr/The registry refused: the node's clock is off by 3[56]\d\d\./, 'a clock that is an hour ahead is refused');
+$server->stop('fast');
+move_clock($server, 0);
+start_server($server);
+is($server->safe_psql('remote', q{SELECT max(began_at) < clock_timestamp() + interval '2 min' FROM snowflake_last_tick}), 't', '... and is no last tick');
 $server->stop;
 done_testing();

@@ -60,7 +60,7 @@ for my $case (@cases)
 }
 
 isnt($limited{status}, 0, 'a build that reaches its limit is a failure');
-like($limited{said}, qr/^FAILED unit \(ended after 4 s of processor time, its limit; TEST_TIMEOUT=2 test\/run unit\) \[1\/1\]$/m, '... which says so, and how to raise it');
+like($limited{said}, qr/^FAILED unit \(ended after 8 s of processor time, its limit; TEST_TIMEOUT=2 test\/run unit\) \[1\/1\]$/m, '... which says so, and how to raise it');
 like($limited{said}, qr/^failed: unit\n\d+ passed, 1 failed$/m, '... and is named at the end');
 system('rm', '-rf', folder_of($limited{said}));
 is($in_time{status}, 0, 'a run without time for more than the default run succeeds') or diag("$in_time{said}$in_time{errors}");
