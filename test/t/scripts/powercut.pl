@@ -1,8 +1,8 @@
 # test/powercut finds nothing on a disk that keeps what was flushed. It finds leases that were
 # acknowledged and lost on one that lies, or if the server does not flush, and rows that were missed
 # if a node forgets its horizon. Interrupted, it checks what there is, and leaves nothing.
-# Not in the default run: it starts virtual machines without hardware support, and needs six to 25
-# minutes of processor time for them.
+# Not in the default run: it starts virtual machines without hardware support.
+# Takes long: it needs six to 25 minutes of processor time for them.
 # SNOWFLAKE_SEED repeats a run.
 use strict;
 use warnings;
