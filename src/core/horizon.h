@@ -167,10 +167,11 @@ constexpr bool IsOfFuture(const Layout &layout, int64_t horizon, int64_t latest_
 
 // What the next life goes on after: the last tick that was used, or the one of the highest horizon
 // that may have been reported, if that is later. Not what the clock shows: nothing was issued by
-// it, and it may be wrong. 0: there is neither.
+// it, and it may be wrong. 0: this life knows of no last tick.
 constexpr int64_t LastUsOfLife(const Generator &g, const Layout &layout, int64_t highest) {
-  const int64_t used_us = g.layout.tick_us > 0 ? g.layout.UnixUsAt(g.last_tick) : 0;
-  const int64_t reported_us = highest > 0 ? layout.UnixUsAt(layout.Unpack(highest - 1).tick) : 0;
+  if (g.layout.tick_us == 0) return 0;
+  const int64_t used_us = g.layout.UnixUsAt(g.last_tick);
+  const int64_t reported_us = highest > 0 ? layout.UnixUsAt(layout.Unpack(highest - 1).tick) : used_us;
   return used_us > reported_us ? used_us : reported_us;
 }
 
