@@ -14,8 +14,9 @@
 # The same is tried with calls that take the lock, stopped where they do not hold it. At length, each
 # instruction without the lock is also tried alone.
 #
-# Not in the default run: it stops thousands of calls. At length it needs 110 s of processor time, for
-# hundreds of changes of the lease, and for a million ids that use up runs.
+# Not in the default run: it stops thousands of calls.
+# Takes long: 110 s of processor time at length, for hundreds of changes of the lease, and for a million
+# ids that use up runs.
 
 use strict;
 use warnings;
