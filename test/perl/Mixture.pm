@@ -456,12 +456,15 @@ sub step_together
 	return 1;
 }
 
-# The common time server is days ahead for seconds. Nodes do not follow such a leap, unless they know no
-# other time: none is started meanwhile, and no database is made.
+# The common time server is days ahead for seconds. Nodes do not follow such a leap, unless they know
+# no other time, or their clock is known to be behind. So none is started meanwhile, no database is
+# made, and, because a start by a clock that is an hour ahead is remembered, an operator has confirmed
+# the clocks.
 sub leap_together
 {
 	end_acts(0);
-	return 0 if %{ $acts{running} // {} } || grep { $down{ $_->name } } @nodes;
+	return 0 if %{ $acts{running} // {} } || grep { $down{ $_->name } || abs($_->{snowflake_offset_ns}) > 1e9 * $drift } @nodes;
+	return 0 if grep { insist_once($_, 'SELECT snowflake_confirm_clock()') } @nodes;
 	$down{ $_->name } = 1 for @nodes;
 	return step_together(86400 * (2 + rand(3)), 5, @nodes);
 }
