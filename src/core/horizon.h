@@ -165,13 +165,16 @@ constexpr bool IsOfFuture(const Layout &layout, int64_t horizon, int64_t latest_
   return horizon > 0 && horizon > LowestId(layout, LatestTick(layout, latest_us));
 }
 
+// The last tick of which ids may be below this horizon: later lives use later ones.
+constexpr Tick LastTickBelow(const Layout &layout, int64_t horizon) { return layout.Unpack(horizon - 1).tick; }
+
 // What the next life goes on after: the last tick that was used, or the one of the highest horizon
 // that may have been reported, if that is later. Not what the clock shows: nothing was issued by
 // it, and it may be wrong. 0: this life knows of no last tick.
 constexpr int64_t LastUsOfLife(const Generator &g, const Layout &layout, int64_t highest) {
   if (g.layout.tick_us == 0) return 0;
   const int64_t used_us = g.layout.UnixUsAt(g.last_tick);
-  const int64_t reported_us = highest > 0 ? layout.UnixUsAt(layout.Unpack(highest - 1).tick) : used_us;
+  const int64_t reported_us = highest > 0 ? layout.UnixUsAt(LastTickBelow(layout, highest)) : used_us;
   return used_us > reported_us ? used_us : reported_us;
 }
 

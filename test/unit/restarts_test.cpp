@@ -265,9 +265,9 @@ class World {
     if (recovered) Resume(&state_, Now(), policy_);
     KeptHorizon horizon = {};
     if (LoadHorizon(*box_, &horizon) && !recovered && horizon.horizon > 0)
-      GoOnAfter(&state_, layout_, layout_.Unpack(horizon.horizon - 1).tick, Now());
+      GoOnAfter(&state_, layout_, LastTickBelow(layout_, horizon.horizon), Now());
     // The file has a limit, which is not below what was reported.
-    if (after_reboot && horizon_ > 0) GoOnAfter(&state_, layout_, layout_.Unpack(horizon_ - 1).tick, Now());
+    if (after_reboot && horizon_ > 0) GoOnAfter(&state_, layout_, LastTickBelow(layout_, horizon_), Now());
     if (recovered) CatchUp(&state_, false);
     ReadClock();
   }

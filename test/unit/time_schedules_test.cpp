@@ -399,7 +399,7 @@ class World {
     d->resets = kept.resets;
     d->highest = kept.horizon;
     if (!*recovered && kept.horizon > 0)
-      GoOnAfter(&d->state, kept.layout, kept.layout.Unpack(kept.horizon - 1).tick, time);
+      GoOnAfter(&d->state, kept.layout, LastTickBelow(kept.layout, kept.horizon), time);
     *recovered = true;
   }
 

@@ -62,14 +62,18 @@ class World {
   void ReadClock() { Read(&state_, Now()); }
   int64_t SomeDrift() { return Below(&random_, 2 * kDriftUs) - kDriftUs; }
 
+  void StepTo(int64_t off_us) {
+    off_us_ = off_us;
+    ++figures_.steps;
+  }
+
   void Live() {
     now_us_ += 1 + (kSecond >> Below(&random_, 10));
-    if (off_us_ > kMinute && Once(12)) off_us_ = SomeDrift(), ++figures_.steps;
-    if (off_us_ < -kMinute && Once(12)) off_us_ = SomeDrift(), ++figures_.steps;
+    if ((off_us_ > kMinute || off_us_ < -kMinute) && Once(12)) StepTo(SomeDrift());
     switch (Below(&random_, 40)) {
-      case 0: off_us_ = kHour, ++figures_.steps; break;
-      case 1: off_us_ = -kHour, ++figures_.steps; break;
-      case 2: off_us_ = SomeDrift(), ++figures_.steps; break;
+      case 0: StepTo(kHour); break;
+      case 1: StepTo(-kHour); break;
+      case 2: StepTo(SomeDrift()); break;
       case 3:
       case 4: return Restart(true);
       case 5: return Restart(false);
@@ -124,7 +128,8 @@ class World {
     ++secrets_;
     memcpy(&fresh, &secrets_, sizeof(secrets_));
     memcpy(&fresh.hash, &secrets_, sizeof(secrets_));
-    acquire_ = AskForLease(&state_, kLayout, kLeaseUs, fresh, kSkewUs + 2 * kMinute);
+    acquire_ =
+        AskForLease(&state_, kLayout, kLeaseUs, fresh, MostRaisedUs(kSkewUs, kPolicy.clock.max_bridge_us, false));
     Serve();
   }
 
@@ -135,12 +140,12 @@ class World {
 
   // What the registry answers, long before that arrives.
   void Serve() {
-    outcome_ = kDone;
+    served_ = kDone;
     if (!reachable_) {
-      outcome_ = kUnreachable;
+      served_ = kUnreachable;
     } else if (asking_ == kAcquire) {
       if (!Accepts(acquire_.request.now, acquire_.request.leapt))
-        outcome_ = kRefused;
+        served_ = kRefused;
       else
         Assign();
     } else {
@@ -149,24 +154,24 @@ class World {
           (extend_.leapt ||
            !AcceptsHolder(kLayout, {OffsetUs(right), 1, 0, 0}, right, extend_.now, extend_.window_start,
                           state_.generator.lease.window_end, extend_.duration_us)))
-        outcome_ = kRefused;
+        served_ = kRefused;
       else
         ExtendWindow();
     }
   }
 
   void Assign() {
-    const int64_t worker = free_ ? Below(&random_, 4) : -1;
-    if (worker < 0) {
-      outcome_ = kNone;
+    if (!free_) {
+      served_ = kNone;
       return;
     }
+    const int64_t worker = Below(&random_, 4);
     Tick *watermark = &watermarks_[static_cast<size_t>(worker)];
     lease_ = {};
     lease_.lease_id = ++leases_;
     lease_.worker = static_cast<int32_t>(worker);
     if (AssignWindow(kLayout, acquire_.request, *watermark, kNoWatermark, &lease_) != Assignment::kAssigned)
-      outcome_ = kNone;
+      served_ = kNone;
     else
       *watermark = lease_.window_end - 1;
   }
@@ -184,16 +189,16 @@ class World {
     const bool acquired = asking_ == kAcquire;
     asking_ = kNothing;
     ReadClock();
-    if (outcome_ == kRefused) {
+    if (served_ == kRefused) {
       ++figures_.refused;
       RefusedForSkew(&state_);
     }
-    if (outcome_ != kDone) {
+    if (served_ != kDone) {
       if (acquired) KeepPresentWorker(&state_);
       return;
     }
     if (!acquired) {
-      TakeWindow(&state_, extend_, {end_, standing}, kSkewUs + 2 * kMinute, false);
+      TakeWindow(&state_, extend_, {end_, standing}, MostRaisedUs(kSkewUs, kPolicy.clock.max_bridge_us, false), false);
       return;
     }
     if (!TakeLease(&state_, kLayout, acquire_, {lease_, kLayout, standing, 1}, false).opened)
@@ -206,7 +211,7 @@ class World {
     asking_ = kNothing;
     if (clean) {
       ReadClock();
-      if (state_.generator.open) CloseLease(&state_);
+      CloseLease(&state_);
       if (const int64_t last_us = LastUsOfLife(state_.generator, kLayout, 0)) row_us_ = last_us;
       state_.retired_count = 0;
       ForgetQuestion(&state_);
@@ -228,7 +233,7 @@ class World {
   }
 
   enum Asking { kNothing, kAcquire, kExtend };
-  enum Outcome_ { kDone, kRefused, kNone, kUnreachable };
+  enum Served { kDone, kRefused, kNone, kUnreachable };
 
   std::mt19937_64 random_;
   int64_t now_us_ = kBegin, off_us_ = 0;
@@ -237,7 +242,7 @@ class World {
   int64_t row_us_ = 0;
   bool goes_on_ = false, free_ = true, reachable_ = true;
   Asking asking_ = kNothing;
-  Outcome_ outcome_ = kDone;
+  Served served_ = kDone;
   AcquireAsked acquire_ = {};
   ExtendRequest extend_ = {};
   Lease lease_ = {};

@@ -368,8 +368,7 @@ int64_t EndLife(NodeBlock *node) {
   HorizonBlock *horizon = HorizonOf(node);
   int64_t last_us = 0;
   LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
-  WithLock(node, LW_SHARED,
-           [&] { last_us = LastUsOfLife(node->state.generator, horizon->layout, horizon->highest); });
+  WithLock(node, LW_SHARED, [&] { last_us = LastUsOfLife(node->state.generator, horizon->layout, horizon->highest); });
   const Layout &layout = horizon->layout;
   if (last_us > 0 && layout.tick_us > 0)
     horizon->stored = Min(horizon->stored, LowestId(layout, layout.TickAt(last_us) + 1));

@@ -50,7 +50,7 @@ bool RestoreHorizon(int number, const KeptHorizon &kept) {
   horizon->answered = horizon->highest = kept.horizon;
   // Nothing below it may appear.
   if (!node->recovered && kept.horizon > 0)
-    GoOnAfter(&node->state, kept.layout, kept.layout.Unpack(kept.horizon - 1).tick, made_at);
+    GoOnAfter(&node->state, kept.layout, LastTickBelow(kept.layout, kept.horizon), made_at);
   return true;
 }
 
