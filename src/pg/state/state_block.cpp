@@ -19,7 +19,7 @@ struct alignas(128) StateBlock {
 
 // A library with another layout of the block counts this up. Sessions of the old library go on with
 // their own block, lease and keeper, so nothing is issued twice.
-constexpr const char *kMemoryName = "snowflake 5";
+constexpr const char *kMemoryName = "snowflake 6";
 constexpr int kNamedSlots = 64;
 
 // Locks and pointers have other sizes on other processors, and 32-bit x86 aligns int64_t to 4
