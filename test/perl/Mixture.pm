@@ -8,8 +8,10 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use File::Copy qw(copy);
 use File::Path qw(rmtree);
 use FullDisk;
+use IPC::Run;
 use List::Util qw(max min);
 use NodesTest qw($now_tick);
 use POSIX qw(WNOHANG);
@@ -22,7 +24,7 @@ use Time::HiRes qw(time sleep);
 
 our @EXPORT = qw($registry $standby @registries @nodes $drift %slowest $keeper $backend $guard $briefly $settles $reverts make_world issues start_load node run_pending nothing_pending
   signal_one pause_for pause_one stop_for kill_for fail_over switch_over back_up restore copy_node evict fill_disk wrong_clock fail_over_wrong fail_over_crashing registry_clock_steps registry_clock_wrong registry_is_right leap_together step_back_together start_wrong
-  clock_in_the_past start_in_the_past registry_in_the_past start_registry_in_the_past restart_ahead revert_registry act change_settings readdress_registry faults bring_about
+  clock_in_the_past start_in_the_past registry_in_the_past start_registry_in_the_past restart_ahead upgrade revert_registry act change_settings readdress_registry faults bring_about
   faults_happened heal end_world);
 
 # Restores the guard: a session that is interrupted without the guard leaves it off.
@@ -540,10 +542,11 @@ sub stop_smartly
 # A server is restarted while its node bridges a step back of the clock. Until then a step may have
 # been too large to be bridged; from then on, all ids of the node must rise, whichever worker id
 # they have. $in_order is called with 1 when this begins, and with 0 when it ends. Meanwhile there
-# is no other fault.
+# is no other fault. $meanwhile is called while the server is stopped, after a clean shutdown, and
+# returns whether it was possible.
 sub restart_ahead
 {
-	my ($node, $in_order) = @_;
+	my ($node, $in_order, $meanwhile) = @_;
 	return 0 if $down{ $node->name } || abs($node->{snowflake_offset_ns}) > 1e9 * $drift;
 	my $bridge = "snowflake.max_bridge = '1min'";
 	return 0 if insist_once($node, "ALTER SYSTEM SET $bridge; SELECT pg_reload_conf();");
@@ -557,9 +560,10 @@ sub restart_ahead
 	{
 		$in_order->($node, 1);
 		sleep(0.2 + rand(0.3));
-		my $how = (qw(smart fast fast immediate))[ rand 4 ];
+		my $how = (qw(smart fast fast immediate))[ rand($meanwhile ? 3 : 4) ];
 		my $ended = $how eq 'smart' ? stop_smartly($node) : stop_server($node, $how);
 		reboot($node) if $ended && $how ne 'immediate' && rand() < 0.5;
+		$ahead = $ended && $meanwhile->($node) if $meanwhile;
 		# A session that was not over may have changed it.
 		$node->append_conf('postgresql.auto.conf', $bridge);
 		start_server($node);
@@ -570,6 +574,23 @@ sub restart_ahead
 	}
 	move_clock($node, some_drift());
 	return $ahead;
+}
+
+# A stopped server becomes a new one by pg_upgrade, which here does not change the version, on a port
+# where no client is. pg_upgrade refuses prepared transactions, and a database that was not dropped to
+# its end: then the server stays as it was.
+my $upgrades = 0;
+sub upgrade
+{
+	my ($server) = @_;
+	my $new = new_server($server->name . '_upgraded' . ++$upgrades);
+	chomp(my $bin = qx(pg_config --bindir));
+	my @command = ("$bin/pg_upgrade", '--no-sync', '--link', '-b', $bin, '-B', $bin, '-d', $server->data_dir, '-D', $new->data_dir,
+		'-p', $new->port, '-P', $new->port, '--socketdir', $new->host);
+	return 0 unless IPC::Run::run(\@command, '>&', $new->basedir . '/pg_upgrade.log', init => sub { chdir $new->basedir });
+	copy($server->data_dir . "/$_", $new->data_dir . "/$_") or die "$_: $!" for qw(postgresql.conf postgresql.auto.conf pg_hba.conf);
+	rmtree($server->data_dir);
+	return rename $new->data_dir, $server->data_dir;
 }
 
 # Nothing is lost: the standby has all of the registry's WAL, including the last checkpoint.

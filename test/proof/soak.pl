@@ -75,6 +75,7 @@ my %more = (
 	'clock days behind' => sub { clock_in_the_past(node()) },
 	'node started in the past' => sub { start_in_the_past(node()) },
 	'node restarted while ids are ahead' => sub { restart_ahead(node(), \&in_order) },
+	'node upgraded' => sub { my $node = node(); return restart_ahead($node, \&in_order, sub { upgrade($node) }) },
 	'registry clock days behind' => \&registry_in_the_past,
 	'registry started in the past' => \&start_registry_in_the_past,
 	'registry reverted with its memory' => \&revert_registry,
