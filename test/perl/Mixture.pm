@@ -260,11 +260,19 @@ sub pause_for
 }
 
 # Stops the server; returns whether the shutdown was clean. If a fast shutdown meets the recovery
-# after a crash, PostgreSQL can wait for a checkpointer that it has not told to end.
+# after a crash, PostgreSQL can wait for a checkpointer that it has not told to end. If the clock was
+# set back, it can wait for hours for a child without a title, whose client has sent nothing yet.
 sub stop_server
 {
 	my ($server, $mode) = @_;
 	return 1 if $server->stop($mode, fail_ok => 1);
+	my ($postmaster) = postmaster($server);
+	if (kill 'KILL', processes($server, qr{/postgres\0}))
+	{
+		wait_until('the end of a server', sub { !-e "/proc/$postmaster" });
+		$server->kill9;
+		return 0;
+	}
 	my @left = processes($server, qr/./);
 	BAIL_OUT($server->name . ' does not shut down: ' . join('; ', map { state_of_process($_) } @left)) if @left != processes($server, qr/checkpointer/);
 	$server->stop('immediate');
