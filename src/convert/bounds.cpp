@@ -206,7 +206,12 @@ struct NewId {
   }
 };
 
-// Of a narrow column, only its casts are known to be those of bigint afterwards. Conditions that
+// Casts of a narrow column, and what they are when it is bigint.
+constexpr Oid kCasts[][2] = {{F_INT4_INT2, F_INT4_INT8},       {F_INT2_INT4, F_INT2_INT8},
+                             {F_NUMERIC_INT2, F_NUMERIC_INT8}, {F_NUMERIC_INT4, F_NUMERIC_INT8},
+                             {F_FLOAT8_INT2, F_FLOAT8_INT8},   {F_FLOAT8_INT4, F_FLOAT8_INT8}};
+
+// Of a narrow column, only these casts are known afterwards. Conditions that
 // come before them are not computed, so what depends on one is left out.
 Node *WithNewId(Node *node, void *context) {
   const NewId &id = *static_cast<NewId *>(context);
@@ -215,10 +220,10 @@ Node *WithNewId(Node *node, void *context) {
   if (id.type != INT8OID && (IsA(node, CaseExpr) || IsA(node, CoalesceExpr) || IsA(node, BoolExpr))) return node;
   if (IsA(node, FuncExpr)) {
     const FuncExpr &cast = *castNode(FuncExpr, node);
-    const Oid narrow = cast.funcid == F_INT4_INT2 ? F_INT4_INT8 : cast.funcid == F_INT2_INT4 ? F_INT2_INT8 : InvalidOid;
-    if (OidIsValid(narrow) && id.Is(linitial(cast.args)))
-      return reinterpret_cast<Node *>(makeFuncExpr(narrow, cast.funcresulttype, list_make1(id.Value()), InvalidOid,
-                                                   InvalidOid, COERCE_EXPLICIT_CAST));
+    for (const auto &[before, after] : kCasts)
+      if (cast.funcid == before && id.Is(linitial(cast.args)))
+        return reinterpret_cast<Node *>(makeFuncExpr(after, cast.funcresulttype, list_make1(id.Value()), InvalidOid,
+                                                     InvalidOid, COERCE_EXPLICIT_CAST));
   }
   return MutateTree(node, WithNewId, context);
 }
@@ -226,11 +231,14 @@ Node *WithNewId(Node *node, void *context) {
 List *TooNarrow(const ColumnSet &columns, int64_t least) {
   List *bounds = NIL;
   for (const Expression &each : Read<Expression>(kExpressions, columns)) {
-    const ErrorData *error = Attempted([&] {
+    ErrorData *error = Attempted([&] {
       NewId id = {each.number, each.type, least};
       eval_const_expressions(nullptr, WithNewId(static_cast<Node *>(stringToNode(each.expression)), &id));
     });
-    if (error == nullptr || error->sqlerrcode != ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE) continue;
+    if (error != nullptr && error->sqlerrcode == ERRCODE_QUERY_CANCELED) ReThrowError(error);
+    if (error == nullptr || (error->sqlerrcode != ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE &&
+                             error->sqlerrcode != ERRCODE_DATETIME_VALUE_OUT_OF_RANGE))
+      continue;
     bounds = lappend(
         bounds, CopyOf(Bound{each.table, each.top,
                              psprintf("New ids are too large for %s: %s.", each.described, error->message),

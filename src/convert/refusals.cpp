@@ -29,14 +29,15 @@ List *AddFound(List *refusals, int code, const Query &query, Values... values) {
 
 // --- Columns and tables ---
 
-List *AddColumn(List *refusals, const IdColumn &column, bool first) {
+List *AddColumn(List *refusals, const IdColumn &column, bool first, bool online) {
   const auto refuse = [&](const char *reason, const char *to_do) {
     refusals = AddRefusal(refusals, psprintf("%s %s", column.described, reason), to_do);
   };
   if (first && !column.root)
     refuse(psprintf("is inherited from %s", column.roots),
            psprintf("Convert it in %s; the inherited one changes with it.", column.roots));
-  if (column.own && column.generated)
+  // Online, triggers fill the new column before a generated one is computed.
+  if (column.generated && (column.own || (online && column.narrow)))
     refuse("is a generated column",
            "Make generated columns plain ones first: ALTER TABLE ... ALTER COLUMN ... DROP "
            "EXPRESSION.");
@@ -114,9 +115,7 @@ constexpr Rule kRules[] = {{kObjectsOnNarrow, true, false},
                            {kRowTypes, true, true},
                            {kOthersMayCreate, true, true},
                            {kOperatorClasses, true, true},
-                           {kDisabledKeys, true, false},
-                           {kCatalogTables, true, false},
-                           {kOwnOfPartitions, true, false},
+                           {kMadeAgain, true, false},
                            {kOwnChecks, true, false},
                            {kRevoked, true, true, ERRCODE_INSUFFICIENT_PRIVILEGE}};
 
@@ -226,7 +225,8 @@ List *RefusalsOfTables(const Conversion &conversion, const IdColumns &columns) {
 
 List *FindRefusals(const Conversion &conversion, const IdColumns &columns, const ColumnSet &together) {
   List *refusals = RefusalsOfTables(conversion, columns);
-  for (const IdColumn &column : columns) refusals = AddColumn(refusals, column, &column == columns.all);
+  for (const IdColumn &column : columns)
+    refusals = AddColumn(refusals, column, &column == columns.all, conversion.online);
   refusals = conversion.online ? AddOnlineRights(refusals, columns) : AddOfOneStep(refusals, conversion, columns);
   refusals = AddRules(refusals, conversion, columns);
   // At the switch, the rows are filled.

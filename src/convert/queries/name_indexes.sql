@@ -13,7 +13,8 @@ SELECT s.statement FROM (
     UNION ALL
     SELECT 1, level, name, CASE WHEN conname IS NULL THEN pg_get_indexdef(indexrelid)
         ELSE format('ALTER TABLE ONLY %s ADD CONSTRAINT %I %s', tab, conname,
-            pg_get_constraintdef(constraint_oid)) END
+            regexp_replace(pg_get_constraintdef(constraint_oid), '( DEFERRABLE.*)?$',
+                coalesce(' WITH (' || array_to_string(reloptions, ', ') || ')', '') || '\1')) END
         || coalesce((SELECT string_agg(format(E';\nALTER INDEX %s ATTACH PARTITION %s', name,
             h.inhrelid::regclass), ''
                                        ORDER BY h.inhrelid::regclass::text)

@@ -73,6 +73,15 @@ for my $case (
 # A look keeps no lock.
 $holder->query_safe(q{SET client_min_messages = error; BEGIN; CALL snowflake_convert_defaults('wide', dry_run => true)});
 is($holder->query_safe(q{SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND relation = 'wide.book'::regclass}), '0', 'a dry run of the procedure keeps no lock');
+# All keys together lock what is referred to first, whatever its name.
+$server->safe_psql($db, q{CREATE SCHEMA shop; CREATE TABLE shop.orders (id serial PRIMARY KEY); CREATE TABLE shop.item (id serial PRIMARY KEY, o int REFERENCES shop.orders)});
+$holder->query_safe('BEGIN; INSERT INTO shop.orders DEFAULT VALUES');
+my $waiter = $server->background_psql($db, on_error_die => 1);
+$waiter->query_until(qr/begins/, "SET client_min_messages = warning;\n\\echo begins\nSELECT snowflake_convert_all('shop');\n");
+ok(wait_until('a wait', sub { $server->safe_psql($db, q{SELECT count(*) FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'}) }), 'snowflake_convert_all waits for a table');
+$holder->query_safe('INSERT INTO shop.item (o) VALUES (1); COMMIT');
+ok(wait_until('the conversion', sub { $server->safe_psql($db, q{SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'shop.item'::regclass AND attname = 'id'}) eq 'bigint' }), '... and locks no other one meanwhile');
+$waiter->quit;
 $holder->quit;
 
 # A key that is refused does not silence what concerns the others.

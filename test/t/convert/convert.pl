@@ -97,7 +97,12 @@ if ($server->pg_version >= 18)
 	my ($state, $text) = convert_split();
 	is($state, '55000', 'a NOT NULL of a partition\'s own is refused');
 	like($text, qr/cannot convert column id of table public\.split\n.*DETAIL: .*table public\.split_1 has its own NOT NULL.*HINT: .*Detach partitions/s, '... with the way out');
-	sql('ALTER TABLE split DETACH PARTITION split_1', 'ALTER TABLE split ATTACH PARTITION split_1 FOR VALUES IN (1)');
+	sql('ALTER TABLE split DETACH PARTITION split_1', 'ALTER TABLE split ATTACH PARTITION split_1 FOR VALUES IN (1)',
+		q{COMMENT ON CONSTRAINT split_1_id_not_null ON split_1 IS 'of split_1'});
+	($state, $text) = convert_split();
+	is($state, '55000', '... and a comment on the inherited one');
+	like($text, qr/constraint split_1_id_not_null on table public\.split_1 has a comment of its own/, '... by its name');
+	sql('COMMENT ON CONSTRAINT split_1_id_not_null ON split_1 IS NULL');
 }
 is((convert_split())[0], '00000', 'a table is converted whose partition is NOT NULL by its own words');
 like(sql("INSERT INTO split (n) VALUES ($_) RETURNING id"), qr/^\d{15,}$/, "... partition $_, too") for 1, 2;
