@@ -68,21 +68,21 @@ void DefineSettings(bool preloading, const SettingHooks &hooks) {
   check_connection_string = hooks.check_registry;
   CheckRegistryThatIsSet();
   DefineCustomStringVariable("snowflake.registry", "Connection string of the registry, without a password.",
-                             "If empty, the registry is in the same database. Read only by the keeper.",
+                             "If empty, the registry is in the same database. A node uses what its keeper reads.",
                              &settings.registry, "", PGC_SUSET, GUC_SUPERUSER_ONLY | kInParallel, CheckRegistry,
                              nullptr, nullptr);
   DefineCustomStringVariable(
       "snowflake.node_name", "Name of this node in the registry.",
-      "If empty, cluster_name, if set, with the host's name, port and database. Read only by the keeper.",
+      "If empty, cluster_name, if set, with the host's name, port and database. A node uses what its keeper reads.",
       &settings.node_name, "", PGC_SUSET, kInParallel, nullptr, nullptr, nullptr);
   DefineCustomStringVariable("snowflake.mask_key_file", "File of the keys that mask ids.",
                              "If empty, snowflake_mask() and snowflake_unmask() raise an error.",
                              &settings.mask_key_file, "", PGC_SIGHUP, kInParallel, hooks.check_mask_key_file,
                              hooks.assign_mask_key_file, nullptr);
   DefineInt("snowflake.datacenter", "Datacenter of this node, for layouts with datacenter bits.",
-            "Read only by the keeper.", &settings.datacenter, 0, 0, PG_INT32_MAX, PGC_SUSET);
+            "A node uses what its keeper reads.", &settings.datacenter, 0, 0, PG_INT32_MAX, PGC_SUSET);
   DefineInt("snowflake.lease_duration", "How long a node issues ids without hearing from the registry.",
-            "Read only by the keeper.", &settings.lease_duration_ms, 10 * 60 * 1000, kMinLeaseMs, kMaxLeaseMs,
+            "A node uses what its keeper reads.", &settings.lease_duration_ms, 10 * 60 * 1000, kMinLeaseMs, kMaxLeaseMs,
             PGC_SUSET, GUC_UNIT_MS);
   DefineInt("snowflake.max_clock_skew", "Maximum difference between a node's clock and the registry's.",
             "Checked by a registry that is asked over a connection. 0 disables the check.", &settings.max_clock_skew_ms,
@@ -99,7 +99,8 @@ void DefineSettings(bool preloading, const SettingHooks &hooks) {
             "Ids go on in order, at half speed, until it has caught up. 0 disables this.", &settings.max_bridge_ms,
             60 * 1000, 0, kDayMs, PGC_SIGHUP, GUC_UNIT_MS);
   DefineInt("snowflake.max_leap", "Largest forward step of the wall clock that is followed at once.",
-            "A larger one is followed when it has lasted for ten minutes. 0 follows every step at once.",
+            "A larger one is followed when it has lasted for ten minutes, or a registry elsewhere confirms it. "
+            "0 follows every step at once.",
             &settings.max_leap_ms, kDayMs, 0, PG_INT32_MAX, PGC_SIGHUP, GUC_UNIT_MS);
   DefineCustomEnumVariable(
       "snowflake.on_clock_step_back", "Action when the clock has stepped back by more than max_bridge.",
