@@ -18,11 +18,11 @@ our @EXPORT = qw($max_tick protocol_server registry try_sql state_of new_secret 
 # The last tick of all layouts here.
 our $max_tick = (1 << 41) - 1;
 
-# A running server for registries.
+# A running server for registries. Options: conf.
 sub protocol_server
 {
-	my ($name) = @_;
-	my $server = new_server($name, conf => "snowflake.max_clock_skew = 0\nsnowflake.max_lease_duration = 1d\n");
+	my ($name, %options) = @_;
+	my $server = new_server($name, conf => "snowflake.max_clock_skew = 0\nsnowflake.max_lease_duration = 1d\n" . ($options{conf} // ''));
 	start_server($server);
 	return $server;
 }

@@ -394,6 +394,7 @@ bool AdoptLease(const Tables &tables, By by, const Layout &layout, const ExtendR
     answer->window_end = held_until;
     return SettlingOf(origin, HereNow(), false).active;
   }
+  DetectLossLocked(tables, layout, {}, &origin);
   answer->window_end = EndForExtend(layout, request);
   Insert(tables, kUnknownNode, SessionRole(), request.secret_hash,
          {request.lease_id, {}, request.worker, request.window_start, answer->window_end}, &origin);
@@ -538,7 +539,8 @@ void ProtocolSetAside(Oid extension, int32_t worker) {
   const Tables tables = BeginOperatorsCall("snowflake_set_aside", extension);
   AsOwner(tables, [&] {
     const Layout layout = EnsureLayout(tables);
-    Origin origin = DetectLoss(tables, layout, {});
+    Origin origin = ReadOrigin(tables);
+    DetectLossLocked(tables, layout, {}, &origin);
     if (worker < 0 || worker >= layout.worker_count())
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("worker id %d does not fit the layout", worker),
                       errdetail("It must be between 0 and %lld.", Long(layout.worker_count() - 1)),

@@ -8,7 +8,8 @@
 //    came after it. Who needs both locks takes the registry's first.
 // 2. A row leaves snowflake_registry and its watermark enters snowflake_watermark in one
 //    transaction. Both are counted, so that rows that are lost are missed. The counts are compared
-//    when a life begins, because a crash has emptied unlogged tables before.
+//    under the registry's lock, before anything is assigned: a crash empties unlogged tables, and
+//    one of a single process begins no life.
 // 3. A lease belongs to the session's role that acquired it: for another role it is gone.
 //
 // Errors common to all: 22023 for arguments, 25006 if nothing can be written, 55000 for any

@@ -52,14 +52,14 @@ Loss Recognize(const Tables &tables, const Layout &layout, int64_t named, Origin
     origin->longest_us = settings.max_lease_duration_ms * kUsPerMs;
     loss = Loss::kEmptyOrigin;
   }
+  const int64_t leases = LeasesOnRecord(tables);
+  if (loss == Loss::kNone && leases != origin->leases_begun) loss = Loss::kEmptyTables;
+  origin->leases_begun = leases;
   const int64_t ring = layout.workers_per_datacenter();
   const uint64_t random = pg_prng_uint64(&pg_global_prng_state);
   if (IsInPlace(*origin, here)) {
     NoticeStep(origin, here, ring, random);
   } else {
-    const int64_t leases = LeasesOnRecord(tables);
-    if (loss == Loss::kNone && leases != origin->leases_begun) loss = Loss::kEmptyTables;
-    origin->leases_begun = leases;
     const Loss moved = BeginLife(origin, here, ring, random);
     if (moved != Loss::kNone) loss = moved;
   }
@@ -133,12 +133,13 @@ bool DetectLossLocked(const Tables &tables, const Layout &layout, const Notice &
   Assert(IsLocked(tables.origin, ShareUpdateExclusiveLock));  // Requires: the registry's lock.
   const Origin record = *origin;
   const Here here = HereNow();
-  const bool news = HasNews(record, here, notice.named);
-  const Loss loss = news ? Recognize(tables, layout, notice.named, origin) : Loss::kNone;
+  const Loss loss = Recognize(tables, layout, notice.named, origin);
   origin->longest_us = Max(origin->longest_us, notice.duration_us);
   if (loss != Loss::kNone) SettleBecause(tables, ReasonOf(loss), PromotionsSince(record, here, loss), origin);
-  if (news || origin->longest_us > record.longest_us) WriteOrigin(tables, *origin);
-  return IsUrgent(record, here, notice.named);
+  const bool lost = loss != Loss::kNone;
+  if (lost || HasNews(record, here, notice.named) || origin->longest_us > record.longest_us)
+    WriteOrigin(tables, *origin);
+  return lost || IsUrgent(record, here, notice.named);
 }
 
 Origin DetectLoss(const Tables &tables, const Layout &layout, const Notice &notice) {

@@ -25,8 +25,9 @@ struct Notice {
 // records both and the longest duration. Returns the record.
 Origin DetectLoss(const Tables &tables, const Layout &layout, const Notice &notice);
 
-// What DetectLoss() does under the registry's lock: updates and records `origin`. Returns whether
-// that is to be committed even if nothing can be assigned.
+// What DetectLoss() does under the registry's lock: updates and records `origin`. It also notices
+// rows that are gone, so it comes before an insert. Returns whether that is to be committed even if
+// nothing can be assigned.
 bool DetectLossLocked(const Tables &tables, const Layout &layout, const Notice &notice, Origin *origin);
 
 // A node named something that this registry never assigned, so commits are lost. A loss counts only
