@@ -104,7 +104,8 @@ constexpr void HoldRange(Holding *holding, const Range &range) {
 
 // A node releases the end of its numbers. False: a gap, below allocated numbers or not this node's.
 constexpr bool TakeBack(Segment *segment, Holding *holding, const Range &rest) {
-  if (rest.left <= 0 || rest.last != holding->to || rest.last != segment->last_value || rest.next() < holding->from)
+  if (rest.left <= 0 || rest.left > rest.last || rest.last != holding->to || rest.last != segment->last_value ||
+      rest.next() < holding->from)
     return false;
   segment->last_value -= rest.left;
   holding->to -= rest.left;

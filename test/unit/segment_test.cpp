@@ -93,6 +93,8 @@ TEST(Segment, TakesBackTheEndOfTheNewestRangeAlone) {
   EXPECT_FALSE(TakeBack(&segment, &other, {1600, 0}));
   EXPECT_FALSE(TakeBack(&segment, &other, {1600, -1}));
   EXPECT_FALSE(TakeBack(&segment, &other, {1600, 601})) << "more than it was given";
+  for (const int64_t unused : {int64_t{1601}, INT64_MAX})
+    EXPECT_FALSE(TakeBack(&segment, &other, {1600, unused})) << "more than there are numbers";
   EXPECT_FALSE(TakeBack(&segment, &one, {1600, 100})) << "another's";
   HoldRange(&one, Ask(&segment, 0));
   EXPECT_EQ(one.from, 1601);
