@@ -274,6 +274,15 @@ constexpr bool PutRange(Ranges *ranges, const Range &range) {
 }
 
 constexpr void RaiseTo(Ranges *ranges, int64_t value) {
+// From now on they are of another segment, or of a first one. The range on its way may have been
+// allocated before a raise.
+constexpr void BeginSegment(Ranges *ranges) {
+  const int64_t floor = ranges->floor;
+  *ranges = {};
+  ranges->floor = floor;
+  ranges->wanted = true;
+}
+
   ranges->floor = value > ranges->floor ? value : ranges->floor;
   ranges->current = RangeFrom(ranges->current, value);
   ranges->next = RangeFrom(ranges->next, value);

@@ -286,6 +286,18 @@ TEST(Ranges, ForgetARaiseThatWasRolledBack) {
   EXPECT_EQ(TakeOne(&ranges), 201);
 }
 
+TEST(Ranges, OfAnotherSegmentKeepARaise) {
+  for (Ranges ranges : {Ranges{}, Using(100, 30)}) {
+    RaiseTo(&ranges, 5000);
+    BeginSegment(&ranges);
+    EXPECT_TRUE(IsPlausible(ranges, {50, 50})) << "numbers of another segment";
+    PutRange(&ranges, {1000, 1000});
+    EXPECT_EQ(TakeOne(&ranges), 0) << "it was under way";
+    PutRange(&ranges, {5999, 1000});
+    EXPECT_EQ(TakeOne(&ranges), 5000);
+  }
+}
+
 TEST(Ranges, TakeNoAnswerThatCannotBe) {
   Ranges ranges = {};
   PutRange(&ranges, {100, 50});

@@ -87,10 +87,7 @@ bool PutAnswer(SegmentSlot *slot, const RangeAnswer &answer) SNOWFLAKE_HOLDS(slo
     memcpy(slot->usage_role, answer.usage_role, sizeof(slot->usage_role));
     ++slot->usage_changes;
   }
-  if (answer.segment_id != slot->segment_id) {
-    slot->ranges = {};
-    slot->ranges.wanted = true;
-  }
+  if (answer.segment_id != slot->segment_id) BeginSegment(&slot->ranges);
   slot->segment_id = answer.segment_id;
   slot->answer = answer.segment_id == 0   ? SegmentAnswer::kNoSegment
                  : answer.range.left == 0 ? SegmentAnswer::kUsedUp

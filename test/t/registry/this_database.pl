@@ -37,6 +37,31 @@ my ($rc, $out, $notice) = $server->psql('postgres', 'SELECT snowflake_raise(snow
 is("$rc$notice", '0', 'all nodes are raised');
 isnt(value($server, 'SELECT raised_tick FROM snowflake_origin'), '', '... by the registry');
 is(value($server, 'SELECT count(*) FROM snowflake_registry_metrics'), '1', 'the view of the registry has its row');
+
+# The keeper has yet to see the answer with the node's first range, which was committed, when the
+# segment is raised. If the request waits for its row for too long, there is another try.
+my ($holder, $session) = map { $server->background_psql('postgres') } 1, 2;
+my ($keeper, $committed) = value($server, 'SELECT keeper_pid FROM snowflake_status');
+my $requests = sub { value($server, "SELECT count(*) FROM pg_stat_activity WHERE $_[0] AND query LIKE '%snowflake_segment_ranges(%' AND pid <> pg_backend_pid()") };
+for my $segment (map { "raised_$_" } 1 .. 10)
+{
+	create_segment($server, $segment);
+	ask($holder, "BEGIN; SELECT FROM snowflake_segment WHERE name = '$segment' FOR UPDATE");
+	$session->{stdin} .= "SELECT snowflake_segment_nextval('$segment');\n\\echo done\n";
+	$session->{run}->pump_nb;
+	ok(wait_until('it to wait', sub { $requests->(q{wait_event_type = 'Lock'}) eq '1' }), 'the request waits');
+	kill 'STOP', $keeper;
+	ask($holder, 'COMMIT');
+	$committed = wait_until('the range', sub { shown($server, 'next_value', $segment) eq '1001' }, sub { $requests->(q{state = 'active'}) eq '0' });
+	value($server, "SELECT snowflake_raise_segment('$segment', 5000)");
+	kill 'CONT', $keeper;
+	my ($number) = $session->query_until(qr/done\n/, '') =~ /^(\d+)/;
+	is($number, '5000', 'a raise counts for a range that is on its way');
+	last if $committed;
+}
+ok($committed, '... and was committed before');
+$_->quit for $holder, $session;
+
 value($server, q{SELECT snowflake_drop_segment('ticket')});
 is((query_error($server, 'postgres', q{SELECT snowflake_segment_nextval('ticket')}))[0], '42704', 'a segment is dropped');
 
