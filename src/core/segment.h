@@ -262,7 +262,8 @@ constexpr Range RangeFrom(const Range &range, int64_t floor) {
   return {range.last, range.last < floor ? 0 : range.last - floor + 1};
 }
 
-// Takes a plausible answer. False: there is a next range already, so it is released.
+// Takes a plausible answer. False: there is a next range already, and this one is a gap unless the
+// caller returns it.
 constexpr bool PutRange(Ranges *ranges, const Range &range) {
   if (ranges->next.left > 0) return false;
   SNOWFLAKE_ASSERT(IsPlausible(*ranges, range));
@@ -273,7 +274,6 @@ constexpr bool PutRange(Ranges *ranges, const Range &range) {
   return true;
 }
 
-constexpr void RaiseTo(Ranges *ranges, int64_t value) {
 // From now on they are of another segment, or of a first one. The range on its way may have been
 // allocated before a raise.
 constexpr void BeginSegment(Ranges *ranges) {
@@ -283,6 +283,7 @@ constexpr void BeginSegment(Ranges *ranges) {
   ranges->wanted = true;
 }
 
+constexpr void RaiseTo(Ranges *ranges, int64_t value) {
   ranges->floor = value > ranges->floor ? value : ranges->floor;
   ranges->current = RangeFrom(ranges->current, value);
   ranges->next = RangeFrom(ranges->next, value);
