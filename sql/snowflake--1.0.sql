@@ -126,8 +126,8 @@ COMMENT ON COLUMN snowflake_origin.started_at IS
     'When that server was started. Null before the first call.';
 COMMENT ON COLUMN snowflake_origin.database_oid IS 'OID of that database. A copy has another one.';
 COMMENT ON COLUMN snowflake_origin.clean_at IS
-    'When that server was shut down cleanly. Null while nodes use the registry. If it is not '
-    'null when a server is started, that server has all commits of the registry.';
+    'When that server was shut down cleanly. Null while nodes use the registry. For ten minutes, '
+    'this shows a server on the next timeline that it has all commits of the registry.';
 COMMENT ON COLUMN snowflake_origin.last_lease_id IS
     'Newest lease id or, if lease ids have skipped since, the number above which they continue';
 COMMENT ON COLUMN snowflake_origin.leases_begun IS
@@ -154,8 +154,7 @@ COMMENT ON COLUMN snowflake_origin.settling_left_us IS
 COMMENT ON COLUMN snowflake_origin.counted_us IS
     'When settling_left_us was written, in microseconds of the server''s monotonic clock';
 COMMENT ON COLUMN snowflake_origin.settles_until IS
-    'When settling ends if the wall clock is not set meanwhile, or null. Only '
-    'snowflake_registry_metrics reads it.';
+    'When settling ends if the wall clock is not set meanwhile, or null';
 COMMENT ON COLUMN snowflake_origin.floor_at IS
     'Windows of new leases begin after this time, because a window up to it may have been lost. '
     'Null if there is none.';
@@ -267,8 +266,8 @@ COMMENT ON TABLE snowflake_last_tick IS
 COMMENT ON COLUMN snowflake_last_tick.database_oid IS
     'OID of the database. Rows of other databases, of which this one is a copy, do not count.';
 COMMENT ON COLUMN snowflake_last_tick.began_at IS
-    'When the tick began: the last one that an id has or, if that is later, the one that the '
-    'node''s clock showed';
+    'When the tick began: the last one that an id has or, if that is later, the one of the highest '
+    'horizon that may have been reported';
 
 -- What a dump carries. Leases, watermarks and the origin of another server must not be restored.
 SELECT pg_catalog.pg_extension_config_dump('snowflake_layout'::pg_catalog.regclass, ''::pg_catalog.text);
@@ -423,9 +422,10 @@ continues under its lease. If its clock may have been ahead by more than snowfla
 and snowflake.max_bridge of this server together, ids can be issued twice: then wait for the end of
 the window instead. A node bridges by its own server''s max_bridge, which this server does not know.
 
-The next lease of the worker id starts at dead_since plus these two settings and
-snowflake.max_lead of this server. If snowflake.max_clock_skew is 0, or the window ends so late that
-the node''s clock must be ahead of the registry''s, it starts above the window.
+The next lease of the worker id starts no earlier than dead_since plus these two settings and
+snowflake.max_lead of this server, or than the end of the window if that is earlier. If
+snowflake.max_clock_skew is 0, or the window ends so late that the node''s clock must be ahead of
+the registry''s, it starts above the window.
 
 Returns false if snowflake_registry has no row with the worker id.
 Errors: 22004 for a null, 22023 for a time that is infinite, in the future or before extended_at.';
@@ -435,7 +435,7 @@ CREATE FUNCTION snowflake_set_aside(worker_id integer) RETURNS pg_catalog.void
     AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION snowflake_set_aside(integer) IS
 'Sets a worker id aside for ids that snowflake_encode() makes: no node gets it until
-snowflake_evict() is called for it, with any time in the past. snowflake_workers shows it as the
+snowflake_evict() is called for it, with a time after this call. snowflake_workers shows it as the
 node "set aside". snowflake_check() accepts its ids, except ids of the future. The call fixes the
 layout, as the first lease does.
 Errors: 22004 for a null, 22023 if the layout has no such worker id, 55000 if the worker id is or
@@ -512,7 +512,7 @@ COMMENT ON FUNCTION snowflake_create_segment(pg_catalog.text, bigint, integer, b
 'Creates a segment in this registry with the numbers from start to max_value. Nodes acquire ranges
 of step to max_step numbers. Unless usage_role is null, only members of that role may use the
 numbers; each server checks its own role of that name. If a segment of the same name was dropped
-while other nodes held its ranges, the new one continues above its numbers.
+of which another node ever acquired a range, the new one continues above its numbers.
 Errors: 22004 if another argument is null, 22023 for an invalid name or limits, 42710 if the segment
 exists, 55000 if the registry is in another database, SF006 if the dropped segment has used all
 numbers up to max_value.';
@@ -893,8 +893,8 @@ COMMENT ON COLUMN snowflake_layouts.sequence_first IS
 COMMENT ON COLUMN snowflake_layouts.total_bits IS
     'Sum of the widths. 63 bits fill a bigint up to its sign bit, 64 include it.';
 COMMENT ON COLUMN snowflake_layouts.settable IS
-    'Whether snowflake_set_layout() accepts the layout now. It then has worker and sequence '
-    'bits, and at least ten years left.';
+    'Whether snowflake_set_layout() accepts the layout now in a database that has had no lease. It '
+    'then has worker and sequence bits, and at least ten years left.';
 COMMENT ON COLUMN snowflake_layouts.end_of_life IS
     'When the layout''s time is used up, and no more ids are issued';
 COMMENT ON COLUMN snowflake_layouts.negative_until IS
@@ -957,12 +957,13 @@ CREATE VIEW snowflake_status AS
 COMMENT ON VIEW snowflake_status IS
     'One row with the state of this node. The numbers are in snowflake_metrics.';
 COMMENT ON COLUMN snowflake_status.state IS
-    'What a call would get now. issuing: an id. idle: an id, after it has acquired the first '
-    'lease. clock behind: the clock is behind the last id or the lease by more than max_lead. '
-    'window ended: the registry has not extended the lease. held back: there is no lease, '
-    'because the registry settles. no lease: there is none for another reason. time used up: the '
-    'layout has no time left. standby: the registry is in this database and cannot be written. '
-    'not preloaded: the library must be preloaded and is not.';
+    'What a call would get now. issuing: an id. idle: an id, after it has acquired a lease, because '
+    'no id was requested yet, or the keeper has ended and released the lease. clock behind: the '
+    'clock is behind the last id or the lease by more than max_lead. window ended: the registry has '
+    'not extended the lease. held back: there is no lease, because the registry settles. no lease: '
+    'there is none for another reason. time used up: the layout has no time left. standby: the '
+    'registry is in this database and cannot be written. not preloaded: the library must be '
+    'preloaded and is not.';
 COMMENT ON COLUMN snowflake_status.node IS 'Name of the node in the registry';
 COMMENT ON COLUMN snowflake_status.worker IS 'Worker id that the node holds, or held last';
 COMMENT ON COLUMN snowflake_status.lease_id IS
@@ -1023,11 +1024,11 @@ COMMENT ON VIEW snowflake_metrics IS
 COMMENT ON COLUMN snowflake_metrics.state IS
     'What a call would get now, as in snowflake_status: the only column that is not a number';
 COMMENT ON COLUMN snowflake_metrics.issuing IS
-    '1 if a call would get an id now, else 0. Null on a standby, and if the library must be '
-    'preloaded and is not.';
+    '1 if a call would get an id now, else 0. Null if state is standby or not preloaded.';
 COMMENT ON COLUMN snowflake_metrics.idle IS
-    '1 if no id has been requested yet, so that the first call acquires a lease, else 0. If idle '
-    'and issuing are 0, calls fail or wait. Null if issuing is null.';
+    '1 if the next call acquires a lease, because no id was requested yet, or the keeper has ended '
+    'and released the lease, else 0. If idle and issuing are 0, calls fail or wait. Null if issuing '
+    'is null.';
 COMMENT ON COLUMN snowflake_metrics.keeper_running IS
     '1 if the keeper runs, else 0. The next call that needs it starts it.';
 COMMENT ON COLUMN snowflake_metrics.registry_here IS
