@@ -16,7 +16,8 @@
 //    memory says.
 //
 // Locking: `mutex` guards what is known, for a few instructions, and is the innermost lock. If its
-// holder is stopped, other processes go on by what they have seen, each by its own readings.
+// holder is stopped, other processes go on by what they have seen, each by its own readings; one
+// that has seen nothing yet, by the offset of what is known, which it reads without the mutex.
 // `file_lock` is held while the file is written, and guards the rest. A horizon's `file_lock` is
 // taken before, all other locks after.
 #pragma once

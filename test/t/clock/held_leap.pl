@@ -93,6 +93,20 @@ for my $ahead_s ($year_s, 2 * $day_s + int(rand($year_s)))
 	};
 }
 
+subtest 'a process that is new, while another one is stopped where it reads what is known' => sub {
+	$server->safe_psql('postgres', "CREATE FUNCTION hold_mutex(bigint, bool) RETURNS void LANGUAGE c AS '$ENV{SNOWFLAKE_TEST_C}/server_clock'");
+	my $hold = sub { $server->safe_psql('postgres', "SELECT hold_mutex(size, $_[0]) FROM pg_shmem_allocations WHERE name = 'snowflake'"); };
+	$hold->('true');
+	$leap->($year_s);
+	my ($id) = remember($server->safe_psql('postgres', 'SELECT snowflake_nextval()'));
+	cmp_ok((tick_of($id) + $epoch_ms) / 1000 - $now_s->(), '<', 2 * slowness(), 'it does not follow');
+	$hold->('false');
+	$is_near->($off_s->(), '... and the others stay in the present');
+	$leap->(0);
+	$is_near->($off_s->(), '... when it is back, too');
+	$trials++;
+};
+
 subtest 'ahead by a year for good' => sub {
 	my $log = -s $server->logfile;
 	$leap->($year_s);
