@@ -88,12 +88,17 @@ constexpr Tick MaxLead(const NodeState &node, const Layout &layout) {
   return MaxLead(layout, left_us > node.policy.max_lead_us ? left_us : node.policy.max_lead_us);
 }
 
-// The latest time that ids have a reason to be of: that of the wall clock, or of the node's clock
-// as far as it may bridge. What is further ahead than kWrongUs is of a wrong clock.
+// The time that is believed: that of the node's clock, as far as it may bridge.
+constexpr int64_t BelievedUs(const NodeState &node) {
+  const int64_t bridged_us = node.clock.read.wall_us + node.policy.clock.max_bridge_us;
+  return node.clock.shown_us < bridged_us ? node.clock.shown_us : bridged_us;
+}
+
+// The latest time that ids have a reason to be of: that, or that of a wall clock whose leap is
+// held. What is further ahead than kWrongUs is of a wrong clock.
 constexpr int64_t LatestIdUs(const NodeState &node) {
-  const int64_t wall_us = node.clock.read.wall_us, bridged_us = wall_us + node.policy.clock.max_bridge_us;
-  const int64_t shown_us = node.clock.shown_us < bridged_us ? node.clock.shown_us : bridged_us;
-  return shown_us > wall_us ? shown_us : wall_us;
+  const int64_t believed_us = BelievedUs(node), wall_us = node.clock.read.wall_us;
+  return believed_us > wall_us ? believed_us : wall_us;
 }
 
 // Puts other limits in force. What ids and the clock lead by stays allowed.
@@ -371,12 +376,17 @@ constexpr void NoteStanding(RegistrySeen *seen, const Standing &standing, int64_
   seen->settle_called_us = PlausibleSettleCall(standing.settle_called_us, now_us);
 }
 
+// snowflake_raise() ruled out ids up to this tick, here or in the registry.
+constexpr void TakeRaise(NodeState *node, Tick raised_tick) {
+  const Tick before = EarliestLeft(node->generator);
+  PassTick(&node->generator, raised_tick);
+  if (EarliestLeft(node->generator) > before) CatchUp(node, node->policy.new_worker);
+}
+
 constexpr void TakeStanding(NodeState *node, const Standing &standing) {
   NoteStanding(&node->seen, standing, node->clock.shown_us);
   node->seen.lease_id = node->generator.lease.lease_id;
-  const Tick before = EarliestLeft(node->generator);
-  PassTick(&node->generator, standing.raised_tick);
-  if (EarliestLeft(node->generator) > before) CatchUp(node, node->policy.new_worker);
+  TakeRaise(node, standing.raised_tick);
 }
 
 // The registry refused the clock of a request: if the wall clock differs, they take turns.

@@ -419,6 +419,7 @@ TEST(Node, GoesBackIfItIsTold) {
   KeepPresentWorker(&node);
   ASSERT_EQ(Shown(node), kNow) << "no worker id was free";
   EXPECT_EQ(LatestIdUs(node), node.clock.read.wall_us + node.policy.clock.max_bridge_us);
+  EXPECT_EQ(BelievedUs(node), LatestIdUs(node));
   GoBack(&node);
   EXPECT_EQ(Shown(node), kNow - kHour);
   EXPECT_EQ(LatestIdUs(node), node.clock.shown_us);
@@ -436,6 +437,7 @@ TEST(Node, HasNoIdsOfTheFutureWhileItHoldsALeap) {
   Read(&node, {leapt, KnownBy(before)});
   ASSERT_EQ(node.clock.mode, ClockMode::kHeld);
   EXPECT_EQ(LatestIdUs(node), leapt.wall_us);
+  EXPECT_EQ(BelievedUs(node), node.clock.shown_us);
 }
 
 // After a start, before the first id, there is no layout yet.

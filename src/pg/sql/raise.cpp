@@ -1,9 +1,8 @@
 // snowflake_raise() makes all later ids larger; snowflake_renew() is for a machine that was copied
 // with its memory. COMMENT ON has their arguments and errors.
 //
-// 1. Raising returns after the wall clock has passed the id's tick, or this node's clock while it
-//    bridges a step back, and the open run has ended. So later ids are larger, whichever session
-//    takes them.
+// 1. Raising returns after the time that this node believes has passed the id's tick, and the open
+//    run has ended. So later ids are larger, whichever session takes them.
 // 2. The registry and the generator store the tick for clocks that are behind, here or elsewhere.
 #include "pg/database_layout.h"
 #include "pg/extension.h"
@@ -26,10 +25,18 @@ void WaitAWhile(int64_t ms) {
   CHECK_FOR_INTERRUPTS();
 }
 
+// By a leap that is held, a tick would be ruled out that no clock reaches for long.
+int64_t BelievedNowUs() {
+  NodeBlock *node = FindNode(MyDatabaseId);
+  const ServerTime time = LookAtTime();
+  if (node == nullptr && IsInDoubt(time)) return KnownUs(time.known, time.reading.steady_us);
+  return BelievedUs(StateAt(node, time));
+}
+
 void WaitUntilPast(const Layout &layout, Tick tick) {
   const int64_t tick_us = layout.UnixUsAt(tick);
   for (;;) {
-    const int64_t now_us = LatestIdUs(StateAt(FindNode(MyDatabaseId), LookAtTime()));
+    const int64_t now_us = BelievedNowUs();
     if (layout.TickAt(now_us) > tick) return;
     if (tick_us - now_us > SkewUs())
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -47,11 +54,13 @@ bool RaiseThisNode(Oid extension, const Layout &layout, Tick tick) {
   NodeBlock *node = FindNode(MyDatabaseId);
   bool leased = false;
   if (node == nullptr) return leased;
+  const ServerTime time = ReadTime();
   ChangeNode(node, [&] {
-    Generator *g = &node->state.generator;
-    if (node->extension != extension || g->layout != layout) return;
-    PassTick(g, tick);
-    leased = g->open;
+    const Generator &g = node->state.generator;
+    if (node->extension != extension || g.layout != layout) return;
+    Read(&node->state, time);
+    TakeRaise(&node->state, tick);
+    leased = g.open;
   });
   return leased;
 }
