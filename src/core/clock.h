@@ -158,9 +158,11 @@ constexpr void Read(NodeClock *clock, const ServerTime &time, const ClockLimits 
 // Before the first reading after a restart. The monotonic clock may be another one by now, ahead or
 // behind, because a container can have one of its own. Nothing was issued meanwhile, so no more
 // time counts as passed than the wall clock has moved on, and that if the monotonic clock shows
-// less.
+// less. A leap that is held is no time that has passed, unless it was taken back meanwhile.
 constexpr void Resume(NodeClock *clock, const ClockReading &now) {
-  const int64_t moved_us = Clamped(now.wall_us) - clock->shown_us, most_us = moved_us > 0 ? moved_us : 0;
+  const int64_t wall_us = Clamped(now.wall_us), leapt_us = clock->read.wall_us;
+  const bool held = clock->mode == ClockMode::kHeld && wall_us >= leapt_us;
+  const int64_t moved_us = wall_us - (held ? leapt_us : clock->shown_us), most_us = moved_us > 0 ? moved_us : 0;
   const int64_t passed_us = now.steady_us - clock->read.steady_us;
   if (passed_us >= 0 && passed_us <= most_us) return;
   clock->read.steady_us += passed_us - most_us;

@@ -397,6 +397,26 @@ TEST(Clock, HoldsALeapOverARestart) {
   EXPECT_EQ(world.Pass(kMinute), world.wall_us) << "the ten minutes are not counted anew";
 }
 
+TEST(Clock, HoldsALeapUnderAnotherMonotonicClock) {
+  constexpr ClockLimits limits = {kMinute, kDay};
+  const ClockReading read = {kFirstTimeUs + kDay, kHour}, leapt = {read.wall_us + 400 * kDay + kSecond, kHour + kSecond};
+  NodeClock before = {};
+  Read(&before, {read, KnownBy(read)}, limits);
+  Read(&before, {leapt, KnownBy(read)}, limits);
+  ASSERT_EQ(before.mode, ClockMode::kHeld);
+  for (const int64_t steady_us : {kHour - 100 * kSecond, kHour + 6 * kSecond, 30 * kDay, 500 * kDay}) {
+    for (const int64_t back_us : {int64_t{0}, 400 * kDay}) {
+      NodeClock clock = before;
+      const ClockReading now = {leapt.wall_us - back_us + 5 * kSecond, steady_us};
+      const KnownTime known = KnownBySign(SignOf(clock, now), steady_us);
+      Resume(&clock, now);
+      Read(&clock, {now, known}, limits);
+      EXPECT_EQ(clock.shown_us, read.wall_us + 6 * kSecond) << steady_us;
+      EXPECT_EQ(clock.mode, back_us == 0 ? ClockMode::kHeld : ClockMode::kWall) << steady_us;
+    }
+  }
+}
+
 // A start reads the clock that a crash left, perhaps with another monotonic clock.
 TEST(Clock, IsASignOfLife) {
   NodeClock clock = {};
