@@ -99,9 +99,10 @@ inline void Empty(BoxSlot *slot) {
   for (StateRecord &record : slot->states) record.seal.store(0, std::memory_order_release);
 }
 
-// Whether a crash would lose nothing.
+// Whether a crash would lose nothing. A node that has lost its lease goes on with clock and last
+// tick.
 constexpr bool IsEmpty(const NodeState &node) {
-  return !node.generator.open && node.retired_count == 0 && node.next_secret == Secret{};
+  return node.generator.lease.lease_id == 0 && node.retired_count == 0 && node.next_secret == Secret{};
 }
 
 template <typename Fill>

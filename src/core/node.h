@@ -242,9 +242,12 @@ constexpr void ForgetLease(NodeState *node) {
   node->lease_wanted = !IsIdle(*node);
 }
 
-// Without a lease a restart is to find nothing here.
-constexpr void ForgetQuestion(NodeState *node) {
-  if (!node->generator.open && node->retired_count == 0) node->next_secret = {};
+// A keeper ends in good order, and the last tick is stored. Returns whether a restart is to find
+// nothing here: without a lease, also without one to release.
+constexpr bool ForgetQuestion(NodeState *node) {
+  if (node->generator.open || node->retired_count > 0) return false;
+  node->next_secret = {};
+  return true;
 }
 
 // The extension was dropped. The next one's first lease is for a call of its own.

@@ -88,6 +88,23 @@ TEST(Box, IsNoneWhereItIsEmpty) {
   EXPECT_FALSE(Load(&slot, &kept)) << "a keeper that ends in good order leaves nothing";
 }
 
+// A node whose lease is gone goes on above its last id, on its own clock.
+TEST(Box, HasWhatOutlivesALease) {
+  BoxSlot slot = {};
+  NodeState node = Holding();
+  const int64_t back_us = node.clock.shown_us - 40 * kSecond;
+  Read(&node, {{back_us, 2}, {}});
+  ASSERT_EQ(LoseLease(&node, 10, {1, 1, kNoWatermark, 0}), AnswerFault::kNone);
+  Keep(&slot, node);
+  NodeState found = Recovered(&slot);
+  EXPECT_FALSE(found.generator.open);
+  Resume(&found, {{back_us + kMs, 3}, {}}, kPolicy);
+  EXPECT_GE(AskForLease(&found, kDefaultLayout, kMinute, SecretOf(8), kMaxLeaseUs).request.now, kNow + 1);
+  ForgetExtension(&node);
+  Keep(&slot, node);
+  EXPECT_TRUE(IsEmpty(slot)) << "the extension is gone";
+}
+
 // What is found if the process is killed now.
 NodeState FoundNow(const BoxSlot &slot) {
   alignas(BoxSlot) unsigned char bytes[sizeof(BoxSlot)];

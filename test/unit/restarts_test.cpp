@@ -62,6 +62,7 @@ class World {
     figures_.restarts = 1;
     for (int64_t i = 3 + Below(&random_, 8); i > 0; --i) Live();
     const int32_t worker = state_.generator.lease.worker;
+    if (end == End::kCrash && Once(3)) Lose();
     if (end == End::kCrash)
       state_ = {};
     else
@@ -240,6 +241,15 @@ class World {
     TakeWindow(&state_, request, {end, {1, 1, kNoWatermark, 0}}, kMaxLeaseUs, false);
   }
 
+  // The registry does not have the lease, and has not assigned another one before the crash.
+  void Lose() {
+    ReadClock();
+    LoseLease(&state_, state_.generator.lease.lease_id, {1, 1, kNoWatermark, 0});
+    StoreInBox();
+    now_us_ += SomeUs(2 * kSecond);
+    if (Once(2)) TakeHorizon();
+  }
+
   // KeepLastTickOnce(), and the release, which may fail, or be refused.
   void ShutDown() {
     ReadClock();
@@ -249,8 +259,10 @@ class World {
     if (Once(4)) return;
     if (state_.retired_count > 0) NoteAsked(&state_, state_.retired[0].lease_id);
     if (!Once(4)) state_.retired_count = 0;
-    ForgetQuestion(&state_);
-    StoreInBox();
+    if (ForgetQuestion(&state_))
+      Empty(box_.get());
+    else
+      StoreInBox();
   }
 
   // RestoreNodes() and AdmitRecovered()
@@ -264,7 +276,7 @@ class World {
     if (recovered) state_ = kept.state;
     if (recovered) Resume(&state_, Now(), policy_);
     KeptHorizon horizon = {};
-    if (LoadHorizon(*box_, &horizon) && !recovered && horizon.horizon > 0)
+    if (LoadHorizon(*box_, &horizon) && !state_.generator.open && horizon.horizon > 0)
       GoOnAfter(&state_, layout_, LastTickBelow(layout_, horizon.horizon), Now());
     // The file has a limit, which is not below what was reported.
     if (after_reboot && horizon_ > 0) GoOnAfter(&state_, layout_, LastTickBelow(layout_, horizon_), Now());

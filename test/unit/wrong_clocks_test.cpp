@@ -215,7 +215,7 @@ class World {
       if (const int64_t last_us = LastUsOfLife(state_.generator, kLayout, 0)) row_us_ = last_us;
       state_.retired_count = 0;
       ForgetQuestion(&state_);
-      StoreInBox();
+      Empty(box_.get());
     }
     now_us_ += kMs + Below(&random_, kSecond);
     static Kept kept;

@@ -421,10 +421,15 @@ void KeepLastTickOnce() {
 void TidyUp() {
   int64_t taken = 0;
   bool idle = false;
-  ChangeNode(keeping.node, [&] {
+  WithBox(keeping.node, [&](BoxSlot *slot) {
     taken = keeping.node->counters.ids_taken;
     idle = IsIdle(keeping.node->state);
-    ForgetQuestion(&keeping.node->state);
+    const bool is_empty = ForgetQuestion(&keeping.node->state);
+    if (slot == nullptr) return;
+    if (is_empty)
+      Empty(slot);
+    else
+      KeepInBox(keeping.node, slot);
   });
   KeepServerClock(true);
   // Nobody requests what failed: an extension that was dropped leaves no error to the next one.

@@ -36,7 +36,8 @@ const char *RestoreNode(int number, const Kept &kept) {
   return nullptr;
 }
 
-// Puts back a horizon that may have been reported. Its node may have no lease.
+// Puts back a horizon that may have been reported. Without a lease it can be later than the node's
+// last tick.
 bool RestoreHorizon(int number, const KeptHorizon &kept) {
   NodeBlock *node = NodeAt(number);
   for (int i = 0; i < NodeSlots(); ++i)
@@ -49,7 +50,7 @@ bool RestoreHorizon(int number, const KeptHorizon &kept) {
   horizon->resets = kept.resets;
   horizon->answered = horizon->highest = kept.horizon;
   // Nothing below it may appear.
-  if (!node->recovered && kept.horizon > 0)
+  if (!node->state.generator.open && kept.horizon > 0)
     GoOnAfter(&node->state, kept.layout, LastTickBelow(kept.layout, kept.horizon), made_at);
   return true;
 }
