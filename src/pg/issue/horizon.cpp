@@ -234,33 +234,31 @@ int64_t HighestKnown(const HorizonBlock &horizon) {
   return Max(horizon.highest.load(), horizon.stored);
 }
 
-// Before the horizon is taken back: the lowest limit that is right by the present clock, a sample.
-// If a prepared transaction hides that, it is the clock's time: what is in the past stays reported.
-// Returns whether the horizon is of the future.
+// Before the horizon is taken back, and changes nothing: the limit that is right by the clock from
+// then on. What is in the past stays reported. Returns whether the horizon is of the future.
 bool FindRightLimit(NodeBlock *node, HorizonBlock *horizon, const ServerTime &time, HorizonReset *reset,
                     KeptHorizon *kept) {
-  Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
+  Assert(IsHeld(horizon->lock));  // Requires: the horizon's lock.
   const Layout &layout = horizon->layout;
-  bool of_future = false;
   reset->before = HighestKnown(*horizon);
-  ChangeNode(node, [&] {
-    Read(&node->state, time);
-    reset->clock_us = LatestIdUs(node->state);
-    of_future = IsOfFuture(layout, reset->before, reset->clock_us);
-    if (of_future) GoBack(&node->state);
-  });
-  Moment moment = {};
-  if (of_future) {
-    const int64_t sampled = LookForSample(node, horizon, &moment);
-    reset->after = sampled > 0 ? sampled : LowestId(layout, layout.TickAt(reset->clock_us));
-    ToKeep(node, *horizon, reset->after, kept);
-    ++kept->resets;
-  }
-  return of_future;
+  NodeState state = StateAt(node, time);
+  reset->clock_us = LatestIdUs(state);
+  if (!IsOfFuture(layout, reset->before, reset->clock_us)) return false;
+  GoBack(&state);
+  ToKeep(node, *horizon, LowestId(layout, layout.TickAt(LatestIdUs(state))), kept);
+  ++kept->resets;
+  return true;
 }
 
-// Forgets every horizon of the future, and begins with a new sample below the new limit.
-void BeginAnew(NodeBlock *node, HorizonBlock *horizon, const KeptHorizon &kept) {
+// Forgets every horizon of the future, and begins with a new sample below the new limit. If that
+// cannot be taken because of a prepared transaction, the limit counts as reported.
+int64_t BeginAnew(NodeBlock *node, HorizonBlock *horizon, const KeptHorizon &kept) {
+  Assert(IsHeldExclusively(horizon->lock));  // Requires: the horizon's lock.
+  const ServerTime time = ReadTime();
+  ChangeNode(node, [&] {
+    Read(&node->state, time);
+    GoBack(&node->state);
+  });
   Moment moment = {};
   const int64_t sampled = LookForSample(node, horizon, &moment);
   const int64_t id = sampled > 0 ? Min(sampled, kept.horizon) : kept.horizon;
@@ -273,12 +271,13 @@ void BeginAnew(NodeBlock *node, HorizonBlock *horizon, const KeptHorizon &kept) 
   // What the box has is shown after a crash.
   if (sampled == 0) {
     if (box != nullptr) EmptyHorizon(box);
-    return;
+    return id;
   }
   KeptHorizon in_box;
   ToKeep(node, *horizon, id, &in_box);
   if (box != nullptr) LowerHorizon(box, in_box);
   KeepSample(node, horizon, id, moment);
+  return id;
 }
 
 // Whether Citus opened this session to execute a part of another node's statement. Its sessions
@@ -412,11 +411,11 @@ HorizonReset ResetHorizon(Oid fn_oid) {
   LWLockRelease(&horizon->lock);
   // By this call the operator says that the clock is right.
   if (of_future && !ConfirmServerClock(time)) reset.outcome = HorizonReset::kNotWritten;
-  // A crash from here on finds that what the black box has was taken back.
+  // A crash from here on finds that what the black box has was taken back. Only now do ids go back.
   if (reset.outcome == HorizonReset::kDone && !WriteKeptHorizon(kept)) reset.outcome = HorizonReset::kNotWritten;
   if (reset.outcome == HorizonReset::kDone) {
     LWLockAcquire(&horizon->lock, LW_EXCLUSIVE);
-    BeginAnew(node, horizon, kept);
+    reset.after = BeginAnew(node, horizon, kept);
     LWLockRelease(&horizon->lock);
   }
   LWLockRelease(&horizon->file_lock);

@@ -121,5 +121,27 @@ SKIP:
 	like(insert(), qr/is below the horizon/, '... and rows are refused');
 }
 chmod 0700, $folder or die $!;
+
+# While ids are still of a wrong time, another worker id helps: it is acquired when the reset is
+# written, and not before.
+is(value("SELECT horizon_after < $future FROM snowflake_reset_horizon()"), 't', 'with the file it is taken back');
+value(q{ALTER SYSTEM SET snowflake.on_clock_step_back = 'error'});
+$server->reload;
+keeper_looks($server);
+move_clock($server, 400 * $day);
+value('SELECT snowflake_confirm_clock()');
+insert();
+ok(wait_until('the horizon', sub { value('SELECT snowflake_horizon()') > $ahead }), 'the clock is wrong again');
+move_clock($server, 601);
+sub state_of_call { return (query_error($server, 'postgres', 'SELECT snowflake_nextval()'))[0]; }
+is(state_of_call(), 'SF002', '... and right again: no id is smaller');
+my $new_clock = $server->data_dir . '/snowflake.clock.new';
+mkdir $new_clock or die $!;
+is((query_error($server, 'postgres', 'SELECT snowflake_reset_horizon()'))[0], '58030', 'a reset that cannot be written');
+keeper_looks($server);
+is(state_of_call(), 'SF002', '... changes nothing');
+rmdir $new_clock or die $!;
+value('SELECT snowflake_reset_horizon()');
+is(insert(), '', 'one that is written brings ids of the present');
 $server->stop('immediate');
 done_testing();
