@@ -44,11 +44,11 @@ sub call
 	return $error =~ /ERROR:\s+(\w{5}):/ ? $1 : "?$error";
 }
 
-# Stops the server's clock at this time.
+# Stops the server's clock at this time; with `alone`, while its steady clock runs on.
 sub stand_at
 {
-	my ($server, $unix_ms) = @_;
-	SnowflakeTest::write_clock($server, $server->{snowflake_offset_ns}, int($unix_ms * 1e6));
+	my ($server, $unix_ms, $alone) = @_;
+	SnowflakeTest::write_clock($server, $server->{snowflake_offset_ns}, int($unix_ms * 1e6), $alone);
 	return;
 }
 
@@ -56,11 +56,11 @@ sub stand_at
 # before it stands: then the clock would have stepped back.
 sub stand_ahead
 {
-	my ($server) = @_;
+	my ($server, $alone) = @_;
 	for (;;)
 	{
 		my $now = some_ms($server) + 20;
-		stand_at($server, $now);
+		stand_at($server, $now, $alone);
 		return $now if some_ms($server) < $now;
 		run_clock($server);
 	}

@@ -116,28 +116,26 @@ IdAttempt Try(NodeBlock *node, Oid extension, int32_t most) {
   return attempt;
 }
 
-// The wait for the lock may have outlasted the tick that the clock showed before it.
-bool IsStale(const IdAttempt &attempt) {
-  return attempt.layout.TickAt(attempt.clock_us + SteadyUs() - attempt.steady_us) > attempt.now;
-}
-
 // One call's waits.
 struct IdWait {
-  int64_t clock_since_us;  // monotonic; 0: has not waited
-  int64_t clock_from_us;   // what the clock showed then
+  int64_t clock_since_us;  // monotonic: since then the clock stands; 0: the call has not waited for it
+  int64_t clock_from_us;   // what it shows since then
+  int64_t clock_us;        // what it showed in the last attempt
   KeeperWait lease;
 };
+
+// The wait for the lock may have outlasted the tick that the clock showed before it. If the clock
+// has stood since the last attempt, it is at the end of its tick by the monotonic clock alone.
+bool IsStale(const IdAttempt &attempt, const IdWait &wait) {
+  return attempt.clock_us != wait.clock_us &&
+         attempt.layout.TickAt(attempt.clock_us + SteadyUs() - attempt.steady_us) > attempt.now;
+}
 
 void CountUp(NodeBlock *node, int64_t Counters::*counter) {
   WithLock(node, LW_EXCLUSIVE, [&] { ++(node->counters.*counter); });
 }
 
-void WaitForClock(NodeBlock *node, IdWait *wait, int64_t now_us, int64_t until_us) {
-  if (wait->clock_since_us == 0) {
-    wait->clock_since_us = MonotonicUs();
-    wait->clock_from_us = now_us;
-    CountUp(node, &Counters::clock_waits);
-  }
+void WaitForClock(int64_t now_us, int64_t until_us) {
   static uint32 event = 0;
   if (event == 0) event = WaitEventNamed("SnowflakeClock");
   const int64_t left_us = until_us - now_us;
@@ -215,7 +213,12 @@ void HandleClockBehind(NodeBlock *node, IdWait *wait, const IdAttempt &attempt) 
 }
 
 void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const IdAttempt &attempt) {
-  if (wait->clock_since_us != 0 && attempt.clock_us <= wait->clock_from_us) {
+  const bool stands = wait->clock_since_us != 0 && attempt.clock_us <= wait->clock_from_us;
+  if (wait->clock_since_us == 0) CountUp(node, &Counters::clock_waits);
+  if (!stands) {
+    wait->clock_since_us = MonotonicUs();
+    wait->clock_from_us = attempt.clock_us;
+  } else {
     const int64_t waited_us = MonotonicUs() - wait->clock_since_us;
     if (waited_us > kClockStandsUs && waited_us > settings.start_timeout_ms * kUsPerMs)
       ereport(ERROR, (errcode(kClockBehind), errmsg("the clock does not move"),
@@ -223,8 +226,8 @@ void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const IdAttempt &attempt) {
                                 Time(attempt.clock_us), Seconds(waited_us)),
                       errhint("Set the clock right.")));
   }
-  WaitForClock(node, wait, attempt.clock_us,
-               attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead - attempt.max_lead));
+  const int64_t until_us = attempt.layout.UnixUsAt(attempt.now + attempt.decision.lead - attempt.max_lead);
+  WaitForClock(attempt.clock_us, stands ? Max(until_us, attempt.clock_us + kUsPerMs) : until_us);
 }
 
 // Waits for what the first attempt lacked, and tries again. Few calls come here.
@@ -244,7 +247,8 @@ IdAttempt WaitForRun(NodeBlock *node, Oid fn_oid, Oid extension, int32_t most, I
       case Outcome::kWindowEnd: WaitForLease(node, &wait, attempt); break;
       case Outcome::kClockBehind: HandleClockBehind(node, &wait, attempt); break;
       case Outcome::kTickUsedUp:
-        if (!IsStale(attempt)) HandleTickUsedUp(node, &wait, attempt);
+        if (!IsStale(attempt, wait)) HandleTickUsedUp(node, &wait, attempt);
+        wait.clock_us = attempt.clock_us;
         break;
       case Outcome::kTimeUsedUp: ReportTimeUsedUp(attempt.layout, attempt.clock_us);
     }

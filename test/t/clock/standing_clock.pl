@@ -45,6 +45,20 @@ subtest 'a clock that stands for longer than start_timeout: SF002' => sub {
 	follows_the_clock($server, 'then ids follow the clock');
 };
 
+# By the monotonic clock such a tick is over before a call looks at it.
+subtest 'the wall clock alone stands, with ticks of 1 us: SF002, too' => sub {
+	setting($server, 'snowflake.max_bridge', 0);
+	$server->safe_psql('postgres', 'CREATE DATABASE fine');
+	$server->safe_psql('fine', "CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES (true, 'epoch=1735689600000 tick=1us time=50 worker=5 seq=7')");
+	$server->safe_psql('fine', 'SELECT snowflake_nextval()');
+	stand_ahead($server, 1);
+	is((query_error($server, 'fine',
+		"SET snowflake.start_timeout = '1s'; SET statement_timeout = '20s'; SELECT count(snowflake_nextval()) FROM generate_series(1, 1000000)"))[0],
+		'SF002', 'the call does not look for ever');
+	run_clock($server);
+	like($server->safe_psql('fine', 'SELECT snowflake_nextval()'), qr/^\d+$/, '... and the next one goes on with the clock');
+};
+
 is(repeated(), 0, 'no id of this server was ever repeated (G1): ' . remembered() . ' ids');
 $server->stop;
 done_testing();
