@@ -399,7 +399,8 @@ TEST(Clock, HoldsALeapOverARestart) {
 
 TEST(Clock, HoldsALeapUnderAnotherMonotonicClock) {
   constexpr ClockLimits limits = {kMinute, kDay};
-  const ClockReading read = {kFirstTimeUs + kDay, kHour}, leapt = {read.wall_us + 400 * kDay + kSecond, kHour + kSecond};
+  const ClockReading read = {kFirstTimeUs + kDay, kHour},
+                     leapt = {read.wall_us + 400 * kDay + kSecond, kHour + kSecond};
   NodeClock before = {};
   Read(&before, {read, KnownBy(read)}, limits);
   Read(&before, {leapt, KnownBy(read)}, limits);

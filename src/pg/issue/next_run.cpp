@@ -118,9 +118,9 @@ IdAttempt Try(NodeBlock *node, Oid extension, int32_t most) {
 
 // One call's waits.
 struct IdWait {
-  int64_t clock_since_us;  // monotonic: since then the clock stands; 0: the call has not waited for it
-  int64_t clock_from_us;   // what it shows since then
-  int64_t clock_us;        // what it showed in the last attempt
+  int64_t clock_since_us;  // monotonic, when the clock had last moved; 0: has not waited
+  int64_t clock_from_us;   // what it showed then, ...
+  int64_t clock_us;        // ... and in the last attempt
   KeeperWait lease;
 };
 
