@@ -274,12 +274,12 @@ constexpr bool PutRange(Ranges *ranges, const Range &range) {
   return true;
 }
 
-// From now on they are of another segment, or of a first one. The range on its way may have been
-// allocated before a raise.
-constexpr void BeginSegment(Ranges *ranges) {
-  const int64_t floor = ranges->floor;
+// From now on they are of another segment, or of a first one. The request found `floor`: the range
+// on its way may be below a raise since then, and is above those before.
+constexpr void BeginSegment(Ranges *ranges, int64_t floor) {
+  const int64_t raised = ranges->floor > floor ? ranges->floor : 0;
   *ranges = {};
-  ranges->floor = floor;
+  ranges->floor = raised;
   ranges->wanted = true;
 }
 

@@ -286,15 +286,19 @@ TEST(Ranges, ForgetARaiseThatWasRolledBack) {
   EXPECT_EQ(TakeOne(&ranges), 201);
 }
 
-TEST(Ranges, OfAnotherSegmentKeepARaise) {
+TEST(Ranges, OfAnotherSegmentKeepARaiseSinceTheRequest) {
   for (Ranges ranges : {Ranges{}, Using(100, 30)}) {
     RaiseTo(&ranges, 5000);
-    BeginSegment(&ranges);
+    const int64_t asked_with = ranges.floor;
+    BeginSegment(&ranges, asked_with - 1);
     EXPECT_TRUE(IsPlausible(ranges, {50, 50})) << "numbers of another segment";
     PutRange(&ranges, {1000, 1000});
     EXPECT_EQ(TakeOne(&ranges), 0) << "it was under way";
     PutRange(&ranges, {5999, 1000});
     EXPECT_EQ(TakeOne(&ranges), 5000);
+    BeginSegment(&ranges, ranges.floor);
+    PutRange(&ranges, {1000, 1000});
+    EXPECT_EQ(TakeOne(&ranges), 1) << "the raise was of the segment before";
   }
 }
 

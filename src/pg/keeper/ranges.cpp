@@ -17,7 +17,7 @@ namespace {
 // One segment's part of an exchange.
 struct Asked {
   SegmentRef segment;
-  int64_t asked;
+  int64_t asked, floor;
   char name[kMaxSegmentName + 1];
 };
 
@@ -70,6 +70,7 @@ Collected Collect(bool leaving) {
       empty = ask->wanted < 0 && ask->unused == 0;
       part->segment = {slot, slot->incarnation};
       part->asked = ++slot->asked;
+      part->floor = slot->ranges.floor;
     });
     if (!ours) continue;
     if (empty)
@@ -82,12 +83,12 @@ Collected Collect(bool leaving) {
 }
 
 // False if the answer is impossible.
-bool PutAnswer(SegmentSlot *slot, const RangeAnswer &answer) SNOWFLAKE_HOLDS(slot->mutex) {
+bool PutAnswer(SegmentSlot *slot, const Asked &part, const RangeAnswer &answer) SNOWFLAKE_HOLDS(slot->mutex) {
   if (memcmp(slot->usage_role, answer.usage_role, sizeof(slot->usage_role)) != 0) {
     memcpy(slot->usage_role, answer.usage_role, sizeof(slot->usage_role));
     ++slot->usage_changes;
   }
-  if (answer.segment_id != slot->segment_id) BeginSegment(&slot->ranges);
+  if (answer.segment_id != slot->segment_id) BeginSegment(&slot->ranges, part.floor);
   slot->segment_id = answer.segment_id;
   slot->answer = answer.segment_id == 0   ? SegmentAnswer::kNoSegment
                  : answer.range.left == 0 ? SegmentAnswer::kUsedUp
@@ -126,7 +127,7 @@ void PutAnswers(const Collected &all, const RangesAnswer &answer) {
     }
     WithSegment(part.segment, [&]() SNOWFLAKE_HOLDS(part.segment.slot->mutex) {
       part.segment.slot->answered = part.asked;
-      if (!PutAnswer(part.segment.slot, answer.answers[i])) wrong = i;
+      if (!PutAnswer(part.segment.slot, part, answer.answers[i])) wrong = i;
     });
   }
   if (wrong < 0) return;
