@@ -10,6 +10,7 @@ use ClockTest;
 use IdsTest;
 use SnowflakeTest;
 use Test::More;
+use Time::HiRes qw(time);
 
 my $server = new_clock_server('standing');
 
@@ -51,10 +52,16 @@ subtest 'the wall clock alone stands, with ticks of 1 us: SF002, too' => sub {
 	$server->safe_psql('postgres', 'CREATE DATABASE fine');
 	$server->safe_psql('fine', "CREATE EXTENSION snowflake; INSERT INTO snowflake_layout VALUES (true, 'epoch=1735689600000 tick=1us time=50 worker=5 seq=7')");
 	$server->safe_psql('fine', 'SELECT snowflake_nextval()');
+	my $session = $server->background_psql('fine', on_error_stop => 0);
+	my $call = sub { return (ask($session, "SELECT count(snowflake_nextval()) FROM generate_series(1, $_[0])"))[1]; };
+	my ($pid) = ask($session, 'SELECT pg_backend_pid()');
+	ask($session, "SET snowflake.start_timeout = '2s'; SET statement_timeout = '20s'");
 	stand_ahead($server, 1);
-	is((query_error($server, 'fine',
-		"SET snowflake.start_timeout = '1s'; SET statement_timeout = '20s'; SELECT count(snowflake_nextval()) FROM generate_series(1, 1000000)"))[0],
-		'SF002', 'the call does not look for ever');
+	like($call->(1000000), qr/clock does not move/, 'a call does not look for ever');
+	my ($began, $sleeps) = (time(), sleeps_of($pid));
+	like($call->(1), qr/clock does not move/, '... nor the next one, ...');
+	cmp_ok(sleeps_of($pid) - $sleeps, '<', 2000 * (time() - $began), '... which looks once in a millisecond');
+	$session->quit;
 	run_clock($server);
 	like($server->safe_psql('fine', 'SELECT snowflake_nextval()'), qr/^\d+$/, '... and the next one goes on with the clock');
 };
