@@ -39,22 +39,33 @@ SELECT pg_get_indexdef(indexrelid), conname, inhparent::regclass FROM pg_index J
 LEFT JOIN pg_constraint ON conindid = indexrelid WHERE indrelid = 'p_1'::regclass ORDER BY 1;
 DROP TABLE p;
 
--- Comments and names of partitions' copies of a foreign key.
+-- Comments and names of partitions' copies of a foreign key stay, in each way.
 CREATE TABLE c (t_id int, r int) PARTITION BY LIST (r);
 CREATE TABLE c_1 (t_id int CONSTRAINT c_1_own REFERENCES t, r int);
 CREATE TABLE c_2 PARTITION OF c FOR VALUES IN (2);
 ALTER TABLE c ADD CONSTRAINT up FOREIGN KEY (t_id) REFERENCES t;
 ALTER TABLE c ATTACH PARTITION c_1 FOR VALUES IN (1);
 COMMENT ON CONSTRAINT up ON c_2 IS 'of c_2';
+CREATE VIEW copies AS SELECT conrelid::regclass AS "table", conname AS name, conparentid <> 0 AS of_above,
+    obj_description(oid, 'pg_constraint') AS comment FROM pg_constraint WHERE confrelid = 't'::regclass ORDER BY 1;
+TABLE copies;
+BEGIN;
 SELECT snowflake_convert('t', 'id');
+TABLE copies;
+ROLLBACK;
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SELECT snowflake_convert_all('public') \g /dev/null
+TABLE copies;
+ROLLBACK;
 \set ECHO none
 SET client_min_messages = warning;
 SELECT snowflake_convert('t', 'id', online => true)
 \gexec
 RESET client_min_messages;
 \set ECHO all
-SELECT conrelid::regclass, conname, conparentid <> 0 AS of_above, obj_description(oid, 'pg_constraint') FROM pg_constraint
-WHERE confrelid = 't'::regclass ORDER BY 1;
+TABLE copies;
+DROP VIEW copies;
 DROP TABLE c, t;
 
 -- A statistics object of another owner.
@@ -68,6 +79,8 @@ DROP TABLE t;
 SET ROLE regress_made_again;
 CREATE TABLE t (id serial PRIMARY KEY);
 CREATE TABLE c (t_id int CONSTRAINT up REFERENCES t);
+INSERT INTO t VALUES (1);
+INSERT INTO c VALUES (1);
 ALTER TABLE t ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 SELECT snowflake_convert('t', 'id', dry_run => true);
 ALTER TABLE t NO FORCE ROW LEVEL SECURITY;

@@ -73,8 +73,8 @@ List *Statements(const Conversion &conversion, const IdColumns &columns, bool ty
   statements = list_concat(statements, not_nulls.apart);
   statements = list_concat(statements, AlterStatements(conversion, columns, types));
   statements = list_concat(statements, not_nulls.together);
-  if (types) statements = list_concat(statements, Texts(kKeptProperties, columns.narrow));
   statements = list_concat(statements, keys.add);
+  if (types) statements = list_concat(statements, Texts(kKeptProperties, columns.narrow));
   if (conversion.part == Part::kDefault) return statements;
   return list_concat(statements, StatementsOfSequences(conversion, columns));
 }

@@ -242,8 +242,8 @@ constexpr void ForgetLease(NodeState *node) {
   node->lease_wanted = !IsIdle(*node);
 }
 
-// A keeper ends in good order, and the last tick is stored. Returns whether a restart is to find
-// nothing here: without a lease, also without one to release.
+// A keeper ends in good order. Returns whether a restart of the server is to find nothing here:
+// without a lease, also without one to release.
 constexpr bool ForgetQuestion(NodeState *node) {
   if (node->generator.open || node->retired_count > 0) return false;
   node->next_secret = {};

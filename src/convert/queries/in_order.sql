@@ -9,7 +9,7 @@ WITH RECURSIVE above(relation, over) AS (
         SELECT confrelid FROM pg_constraint WHERE contype = 'f' AND conrelid = a.over
         UNION ALL
         SELECT inhparent FROM pg_inherits WHERE inhrelid = a.over) AS o(over)
-    WHERE o.over = ANY ($1))
+    JOIN unnest($1) AS r ON r = o.over)
 SELECT c.oid::regclass::text AS name, c.oid AS relation
 FROM above a JOIN pg_class c ON c.oid = a.relation
 GROUP BY c.oid, c.relkind

@@ -1,6 +1,7 @@
--- Statements that give indexes, statistics objects and checks on narrow columns ($1 and $2) what ALTER
--- TABLE does not give them when it makes them again. An inherited check may be valid although the one
--- above is not, and have a comment of its own.
+-- Statements that give indexes, statistics objects and constraints on narrow columns ($1 and $2) what
+-- ALTER TABLE does not give them when it makes them again. An inherited check may be valid although the
+-- one above is not, and have a comment of its own. The copies of a foreign key for partitions get its
+-- name.
 -- Parameters: oid[], smallint[]
 :narrow
 , made(classid, objid) AS (
@@ -9,6 +10,11 @@
     SELECT 'pg_class'::regclass, f.conindid FROM narrow n
     JOIN pg_constraint f ON f.conrelid = n.relation AND n.number = ANY (f.conkey)
         AND f.contype IN ('p', 'u', 'x')),
+copies(oid, relation, made) AS (
+    SELECT oid, conrelid, conname FROM pg_constraint WHERE contype = 'f' AND conparentid = 0
+        AND oid IN (SELECT objid FROM on_narrow WHERE classid = 'pg_constraint'::regclass)
+    UNION ALL
+    SELECT f.oid, f.conrelid, c.made FROM copies c JOIN pg_constraint f ON f.conparentid = c.oid AND f.conrelid <> c.relation),
 indexes AS (
     SELECT c.oid, format('ALTER INDEX %I.%I', s.nspname, c.relname) AS alter
     FROM made m JOIN pg_class c ON c.oid = m.objid AND c.relkind IN ('i', 'I') AND NOT c.relispartition
@@ -38,4 +44,12 @@ FROM made m JOIN pg_constraint f ON f.oid = m.objid AND f.contype = 'c' AND f.co
 JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace,
     obj_description(f.oid, 'pg_constraint') AS o(comment)
 WHERE m.classid = 'pg_constraint'::regclass AND o.comment IS NOT NULL
+UNION ALL
+SELECT k.statement FROM copies c JOIN pg_constraint f ON f.oid = c.oid AND f.conparentid <> 0
+JOIN pg_class r ON r.oid = f.conrelid JOIN pg_namespace n ON n.oid = r.relnamespace, LATERAL (VALUES
+    (c.made <> f.conname, format('ALTER TABLE %I.%I RENAME CONSTRAINT %I TO %I;', n.nspname, r.relname, c.made,
+        f.conname)),
+    (obj_description(f.oid, 'pg_constraint') IS NOT NULL, format('COMMENT ON CONSTRAINT %I ON %I.%I IS %L;', f.conname,
+        n.nspname, r.relname, obj_description(f.oid, 'pg_constraint')))) AS k(needed, statement)
+WHERE k.needed
 ORDER BY statement

@@ -5,7 +5,7 @@
 -- Parameters: oid[], smallint[]
 :narrow
 , indexes AS (
-    SELECT i.* FROM pg_index i WHERE EXISTS (
+    SELECT i.* FROM pg_index i WHERE i.indrelid IN (SELECT relation FROM narrow) AND EXISTS (
         SELECT FROM narrow n WHERE n.relation = i.indrelid AND (n.number = ANY (i.indkey)
             OR i.indexrelid IN (SELECT objid FROM on_narrow WHERE classid = 'pg_class'::regclass)))),
 constraints AS (
@@ -39,15 +39,9 @@ lost(classid, objid, reason, to_do) AS (
         'Drop indexes that are not valid, or make them valid by REINDEX or ALTER INDEX ... ATTACH PARTITION.'
     FROM indexes WHERE NOT indisvalid
     UNION
-    SELECT 'pg_constraint'::regclass, f.oid, format('has %s of its own, which a change of type would lose',
-            CASE WHEN f.has_comment THEN 'a comment' ELSE 'a name' END),
-        'Take comments from the constraints of partitions and children, and give them the names of those above; or '
-        'detach them until the conversion is over.'
-    FROM constraints f
-    WHERE f.contype = 'f' AND EXISTS (
-            SELECT FROM pg_constraint p WHERE p.oid = f.conparentid
-                AND (f.has_comment OR f.conrelid <> p.conrelid AND f.conname <> p.conname))
-        OR f.contype = 'n' AND NOT f.conislocal AND f.has_comment
+    SELECT 'pg_constraint'::regclass, oid, 'has a comment of its own, which a change of type would lose',
+        'Take these comments first, and give them to the constraints after the conversion.'
+    FROM constraints WHERE contype = 'n' AND NOT conislocal AND has_comment
     UNION
     SELECT 'pg_statistic_ext'::regclass, s.oid, 'belongs to ' || pg_get_userbyid(s.stxowner)
             || ', and a change of type would give it to ' || pg_get_userbyid(c.relowner),

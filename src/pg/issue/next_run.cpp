@@ -213,7 +213,7 @@ void HandleClockBehind(NodeBlock *node, IdWait *wait, const IdAttempt &attempt) 
 }
 
 void HandleTickUsedUp(NodeBlock *node, IdWait *wait, const IdAttempt &attempt) {
-  const bool stands = wait->clock_since_us != 0 && attempt.clock_us <= wait->clock_from_us;
+  const bool stands = wait->clock_since_us != 0 && attempt.clock_us == wait->clock_from_us;
   if (wait->clock_since_us == 0) CountUp(node, &Counters::clock_waits);
   if (!stands) {
     wait->clock_since_us = MonotonicUs();

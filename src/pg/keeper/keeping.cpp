@@ -140,7 +140,9 @@ void SetExtension(Oid extension) {
   NodeBlock *node = keeping.node;
   const bool here = keeping.registry->is_here;
   bool other = OidIsValid(keeping.target.extension) && keeping.target.extension != extension;
-  WithLock(node, LW_SHARED, [&] { other |= node->state.generator.open && node->extension != extension; });
+  // It may have been dropped while there was no keeper.
+  WithLock(node, LW_SHARED,
+           [&] { other |= node->state.generator.lease.lease_id != 0 && node->extension != extension; });
   if (other) FreeSegments();
   // The registry in this database is gone, with what it leased. One elsewhere gets the lease back.
   if (other && here)

@@ -416,8 +416,9 @@ void KeepLastTickOnce() {
   if (last_us > 0) InTime([&] { KeepLastTickLocally(keeping.target.extension, last_us); });
 }
 
-// Before the keeper ends in good order. A database that issued no id in more than a day gets no
-// keeper at the server's next start.
+// Before the keeper ends in good order. The server's next life goes on by the last tick in the
+// table, this one by what the box has, also after a crash. A database that issued no id in more than
+// a day gets no keeper at the server's next start.
 void TidyUp() {
   int64_t taken = 0;
   bool idle = false;
@@ -426,7 +427,7 @@ void TidyUp() {
     idle = IsIdle(keeping.node->state);
     const bool is_empty = ForgetQuestion(&keeping.node->state);
     if (slot == nullptr) return;
-    if (is_empty)
+    if (is_empty && ServerIsStopping())
       Empty(slot);
     else
       KeepInBox(keeping.node, slot);

@@ -26,25 +26,24 @@ void WaitAWhile(int64_t ms) {
 }
 
 // By a leap that is held, a tick would be ruled out that no clock reaches for long.
-int64_t BelievedNowUs() {
-  NodeBlock *node = FindNode(MyDatabaseId);
-  const ServerTime time = LookAtTime();
-  if (node == nullptr && IsInDoubt(time)) return KnownUs(time.known, time.reading.steady_us);
-  return BelievedUs(StateAt(node, time));
-}
-
 void WaitUntilPast(const Layout &layout, Tick tick) {
   const int64_t tick_us = layout.UnixUsAt(tick);
   for (;;) {
-    const int64_t now_us = BelievedNowUs();
+    const ServerTime time = LookAtTime();
+    const int64_t now_us = BelievedUs(StateAt(FindNode(MyDatabaseId), time));
     if (layout.TickAt(now_us) > tick) return;
     if (tick_us - now_us > SkewUs())
       ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                       errmsg("the id is %.3f s ahead of the clock", Seconds(tick_us) - Seconds(now_us)),
-                      errdetail("The id's time is %s, the clock shows %s; snowflake.max_clock_skew is %d ms, and "
-                                "longer waits are refused.",
+                      errdetail("The id's time is %s, the node's clock shows %s; snowflake.max_clock_skew is %d ms, "
+                                "and longer waits are refused.",
                                 Time(tick_us), Time(now_us), settings.max_clock_skew_ms),
-                      errhint("Set the clock right if it is wrong; otherwise begin to issue ids after that time.")));
+                      IsInDoubt(time)
+                          ? errhint("The server's clock, which is not believed yet, shows %s. If that is right, call "
+                                    "snowflake_confirm_clock().",
+                                    Time(time.reading.wall_us))
+                          : errhint("Set the clock right if it is wrong; otherwise begin to issue ids after that "
+                                    "time.")));
     WaitAWhile((layout.UnixUsAt(tick + 1) - now_us) / kUsPerMs + 1);
   }
 }

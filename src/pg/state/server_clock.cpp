@@ -78,6 +78,7 @@ KnownTime IfKnown(const KnownTime &known, const ClockReading &reading) {
 // What a process goes by that does not get the mutex. One that has seen nothing yet would believe
 // every wall clock, and move a node's clock for all: it takes the one word that says what time it
 // is known to be. Order: none. The word is whole, and of before or after a change under the mutex.
+// On 32 bits it may be of both: then what a new process knows is off by up to 72 minutes.
 KnownTime Seen() SNOWFLAKE_LOCKS_UNCHECKED {
   const int64_t offset_us = *const_cast<const volatile int64_t *>(&server->known.offset_us);
   if (seen.read_us == 0 && offset_us != 0) seen = {offset_us, 0, 0, 1};

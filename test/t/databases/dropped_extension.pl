@@ -39,6 +39,13 @@ $server->safe_psql('d8', 'CREATE EXTENSION snowflake; ALTER TABLE t ALTER id SET
 is($server->safe_psql('d8', 'SELECT n FROM t ORDER BY id DESC LIMIT 1'), '11', 'created again, ids go on above those there');
 ids_flow('d8', 'd8', 'created again');
 
+# Dropped while there is no keeper, and created again: its lease is no evidence of a loss.
+ok($server->poll_query_until('d8', 'SELECT pg_terminate_backend(keeper_pid, 10000) FROM snowflake_status'), 'the keeper is terminated');
+$server->safe_psql('d8', 'DROP EXTENSION snowflake CASCADE');
+$server->safe_psql('d8', 'CREATE EXTENSION snowflake');
+ids_flow('d8', 'd8', 'dropped without a keeper');
+is($server->safe_psql('d8', 'SELECT settles_until IS NULL FROM snowflake_origin'), 't', '... and the registry does not settle');
+
 # A keeper that starts because another server's node calls acquires no lease. No session has
 # requested an id from this extension, although one had requested an id from the previous extension,
 # in vain.
