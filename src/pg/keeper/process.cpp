@@ -417,8 +417,8 @@ void KeepLastTickOnce() {
 }
 
 // Before the keeper ends in good order. The server's next life goes on by the last tick in the
-// table, this one by what the box has, also after a crash. A database that issued no id in more than
-// a day gets no keeper at the server's next start.
+// table, this one by what the box has, also after a crash. A database that issued no id in more
+// than a day gets no keeper at the server's next start.
 void TidyUp() {
   int64_t taken = 0;
   bool idle = false;
