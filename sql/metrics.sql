@@ -12,7 +12,7 @@ WHERE attrelid IN ('snowflake_metrics'::regclass, 'snowflake_registry_metrics'::
 DO $$ BEGIN WHILE (SELECT state <> 'idle' FROM snowflake_status) LOOP PERFORM pg_sleep(0.05); END LOOP; END $$;
 
 -- Before the first id. What counts is of the database, and may have been counted before.
-SELECT issuing, registry_here, worker, ids_flow_seconds, lead_seconds, advice, end_of_life_seconds BETWEEN 60 * 365.0 * 86400 AND 70 * 365.0 * 86400 AS end_of_life FROM snowflake_metrics;
+SELECT issuing, registry_here, worker, ids_flow_seconds, since_extension_seconds, lead_seconds, advice, end_of_life_seconds BETWEEN 60 * 365.0 * 86400 AND 70 * 365.0 * 86400 AS end_of_life FROM snowflake_metrics;
 CREATE TABLE before AS SELECT * FROM snowflake_metrics;
 
 -- The first window is short, but the keeper doubles it while time passes.
@@ -24,7 +24,7 @@ FROM snowflake_metrics m JOIN snowflake_status s USING (state);
 SELECT m.lease_waits_total - b.lease_waits_total AS waits, m.leases_acquired_total - b.leases_acquired_total AS acquired,
     m.clock_steps_back_total - b.clock_steps_back_total AS steps_back FROM snowflake_metrics m, before b;
 SELECT m.ids_taken_total - b.ids_taken_total AS taken, m.registry_answers_total > b.registry_answers_total AS answers,
-    m.registry_answer_seconds BETWEEN 0 AND 60 AS answer, m.since_registry_answer_seconds BETWEEN 0 AND 60 AS since, m.registry_failures_total >= b.registry_failures_total AS failures,
+    m.registry_answer_seconds BETWEEN 0 AND 60 AS answer, m.since_registry_answer_seconds BETWEEN 0 AND 60 AS since, m.since_extension_seconds BETWEEN 0 AND 60 AS extended, m.registry_failures_total >= b.registry_failures_total AS failures,
     m.failed_calls_total - b.failed_calls_total AS failed, m.failed_segment_calls_total - b.failed_segment_calls_total AS failed_segments
 FROM snowflake_metrics m, before b;
 

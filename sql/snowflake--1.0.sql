@@ -1008,7 +1008,8 @@ CREATE FUNCTION snowflake_get_metrics(
     OUT failed_segment_calls_total bigint, OUT leases_acquired_total bigint,
     OUT registry_answers_total bigint, OUT registry_failures_total bigint,
     OUT registry_answer_seconds double precision,
-    OUT since_registry_answer_seconds double precision, OUT registry_failing integer,
+    OUT since_registry_answer_seconds double precision,
+    OUT since_extension_seconds double precision, OUT registry_failing integer,
     OUT ranges_failing integer, OUT password_in_clear integer,
     OUT horizon_age_seconds double precision, OUT black_box integer, OUT advice integer,
     OUT end_of_life_seconds double precision)
@@ -1065,6 +1066,9 @@ COMMENT ON COLUMN snowflake_metrics.registry_answer_seconds IS
     'How long the newest answer of the registry took';
 COMMENT ON COLUMN snowflake_metrics.since_registry_answer_seconds IS
     'Time since the newest answer of the registry';
+COMMENT ON COLUMN snowflake_metrics.since_extension_seconds IS
+    'Time since the window was acquired or last extended, or since a restart under the same lease. '
+    'Null without a lease.';
 COMMENT ON COLUMN snowflake_metrics.registry_failing IS
     '1 if the keeper''s last attempt to acquire, extend or release a lease failed, else 0. '
     'snowflake_status shows the error.';

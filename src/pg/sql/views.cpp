@@ -128,6 +128,9 @@ Scarcest FindScarcest() {
   return scarcest;
 }
 
+// How long ago the window was acquired or last extended.
+int64_t SinceExtensionUs(const NodeShot &shot) { return Max(SteadyUs() - shot.exchanges.extended_us, int64_t{0}); }
+
 // How long the request under way has had no answer.
 int64_t UnansweredUs(const NodeShot &shot) {
   const int64_t asked_us = shot.exchanges.asked_us;
@@ -138,7 +141,7 @@ const char *WhyLate(const NodeShot &shot) {
   const int64_t unanswered_us = UnansweredUs(shot);
   if (unanswered_us > 0) return psprintf("the keeper's request has had no answer for %.1f s", Seconds(unanswered_us));
   return psprintf("the keeper (process %d) has not extended the lease for %.1f s", shot.keeper_pid,
-                  Seconds(SteadyUs() - shot.exchanges.extended_us));
+                  Seconds(SinceExtensionUs(shot)));
 }
 
 // `what` is about to stop, or has stopped.
@@ -183,7 +186,7 @@ Wording StopOfIds(const char *state, const NodeBlock *node, const NodeShot &shot
   Outlook outlook = {true, error.message[0] != '\0', shot.has_keeper, 0, UnansweredUs(shot)};
   if (g.open) {
     outlook.window_us = shot.exchanges.window_us;
-    outlook.since_us = SteadyUs() - shot.exchanges.extended_us;
+    outlook.since_us = SinceExtensionUs(shot);
   }
   const int64_t end_us = g.layout.UnixUsAt(g.lease.window_end);
   const char *what = is("issuing") ? psprintf("ids stop at %s, in %.1f s, unless the lease is extended", Time(end_us),
@@ -359,6 +362,7 @@ SNOWFLAKE_FUNCTION(snowflake_get_metrics) {
   row.AddCount(exchanges.failed, counts);
   row.AddSeconds(exchanges.took_us, exchanges.answered > 0);
   row.AddSeconds(SteadyUs() - exchanges.answered_us, exchanges.answered > 0);
+  row.AddSeconds(SinceExtensionUs(shot), g.open);
   row.AddInteger(shown.failed());
   row.AddInteger(shot.ranges_error.message[0] != '\0', counts);
   row.AddInteger(shot.password_in_clear, counts);

@@ -66,6 +66,7 @@ for my $fault (@faults)
 		my $call = go_on('with no registry');
 		is("$call->{worker}|$call->{lease}", $lease, '... under the same lease');
 		is("$call->{waits}|$call->{acquired}", '0|0', '... which nobody waited for');
+		is(value($node, 'SELECT since_registry_answer_seconds IS NULL, since_extension_seconds >= 0 FROM snowflake_metrics'), 't|t', '... nor extended since');
 		$end->();
 		is(lease_row($registry, 'worker_id, lease_id, acquired_at'), $row, 'the registry has the same row');
 		moves('... and back again moves the window of the lease');

@@ -32,13 +32,15 @@ my ($status, $said) = Prometheus::promtool('check', 'rules', "$here/$folder/aler
 is($status, 0, 'promtool takes the rules') or diag($said);
 
 my %well = (
-	issuing => 1, idle => 0, ids_flow_seconds => 500, since_registry_answer_seconds => 100, registry_failing => 0, ranges_failing => 0,
+	issuing => 1, idle => 0, ids_flow_seconds => 500, since_extension_seconds => 100, since_registry_answer_seconds => 100, registry_failing => 0, ranges_failing => 0,
 	failed_calls_total => 5, failed_segment_calls_total => 0, registry_answer_seconds => 0.01, clock_lead_seconds => 0, clock_steps_back_total => 1,
 	registry_workers => 1024, registry_workers_free => 1000, registry_workers_held_back => 0, registry_leases_late => 0, horizon_age_seconds => 0.2,
 	end_of_life_seconds => 2e9, advice => 0, black_box => 1, segment_lasts_seconds => 900, segment_left_here => 500, segment_left_in_registry => 1e6, segment_max_value => 2e6);
 my @cases = (
 	[ NotIssuing => issuing => 0 ],
-	[ IdsWillStop => ids_flow_seconds => 290, since_registry_answer_seconds => 310 ],
+	# The registry answers other requests. After a crash it has answered none.
+	[ IdsWillStop => ids_flow_seconds => 290, since_extension_seconds => 310, since_registry_answer_seconds => 5 ],
+	[ IdsWillStop => ids_flow_seconds => 290, since_extension_seconds => 310, since_registry_answer_seconds => 'NaN', registry_answer_seconds => 'NaN' ],
 	[ RegistryFailing => registry_failing => 1 ],
 	[ CallsFail => failed_calls_total => '5+1' ],
 	[ CallsFail => failed_segment_calls_total => '0+1' ],
@@ -59,7 +61,7 @@ my @cases = (
 	[ Unseen => issuing => '_' ],
 	# States that may fire no alert.
 	[ '' => issuing => 0, idle => 1 ],
-	[ '' => map { $_ => 'NaN' } qw(ids_flow_seconds since_registry_answer_seconds registry_answer_seconds horizon_age_seconds) ],
+	[ '' => map { $_ => 'NaN' } qw(ids_flow_seconds since_extension_seconds since_registry_answer_seconds registry_answer_seconds horizon_age_seconds) ],
 	[ '' => map { $_ => 'NaN' } qw(issuing idle) ],
 	[ '' => failed_calls_total => 0, clock_steps_back_total => 0 ],
 	[ '' => segment_lasts_seconds => 1 ]);

@@ -36,6 +36,13 @@ subtest 'idle, issuing, and a clock that is behind' => sub {
 	$server->safe_psql($db, 'SELECT snowflake_nextval()');
 	is(status($server, q{state, ids_flow_seconds > 1, lead_seconds < 1, advice}), 'issuing|t|t|', 'then it issues');
 
+	# No further extension in this test.
+	set_lease_duration($server, '30min');
+	ok(wait_until('a long window', sub { status($server, 'ids_flow_seconds > 1000') eq 't' }), 'its window is long');
+	ok(wait_until('half a second', sub { join('|', metrics($server, 'since_extension_seconds BETWEEN 0.5 AND 600')) eq 't' }), '... and was extended some time ago');
+	$server->safe_psql($db, q{SELECT snowflake_create_segment('ticket'); SELECT snowflake_segment_nextval('ticket')});
+	ok(wait_until('a range', sub { join('|', metrics($server, 'since_extension_seconds > since_registry_answer_seconds + 0.4')) eq 't' }), '... longer than a range');
+
 	move_clock($server, -3600);
 	my $text = fails_as($server, 'clock behind', '0', 'SF002');
 	like($text, qr/behind the last id.*DETAIL:  The clock shows .*; ids may have been issued up to/s, 'with the times');
@@ -86,7 +93,7 @@ subtest 'the window ends while the registry is down' => sub {
 	my ($failed, $answers, $failures) = metrics($node, $counted);
 	is(join('|', metrics($node, 'issuing, idle, keeper_running, registry_here, ids_flow_seconds, registry_failing, ranges_failing')), '0|0|1|0|0|1|0',
 		'so do the numbers');
-	is(join('|', metrics($node, 'since_registry_answer_seconds > 0.3, registry_answer_seconds < 60')), 't|t', '... with times');
+	is(join('|', metrics($node, 'since_registry_answer_seconds > 0.3, since_extension_seconds > 0.3, registry_answer_seconds < 60')), 't|t|t', '... with times');
 	my $text = fails_as($node, 'window ended', '0', 'SF001');
 	like($text, qr/HINT:  Check that the registry's server runs, can be reached from here, and accepts/, 'with a hint');
 
