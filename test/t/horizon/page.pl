@@ -135,7 +135,7 @@ sub read_standby
 # A tool that polls, with the page's view.
 my ($sql_of_tool) = $page =~ /`(SELECT \* FROM outbox_ready WHERE id > \d+ ORDER BY id)`/ or die 'no statement of a tool';
 my @polled = (0);
-sub read_view { push @polled, map { s/\|.*//r } split /\n/, value('app', $sql_of_tool =~ s/\d+/$polled[-1]/r); return; }
+sub read_view { push @polled, map { s/\|.*//r } split /\n/, value('app', "SET ROLE connector; " . $sql_of_tool =~ s/\d+/$polled[-1]/r); return; }
 # A client of the feed.
 my ($page_of_feed, $cursor, @fed) = (block('sql', 'one page; psql'), 0);
 my $full_pages = 0;
