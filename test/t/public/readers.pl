@@ -80,10 +80,12 @@ my $set = mine('snowflake\.mask_key_file')->{text};
 for ($make, $set) { s{/etc/postgresql/snowflake\.keys}{$file} or die "$page: no file of keys in $_\n"; }
 if (program_in('openssl'))
 {
-	my $err;
-	ok(IPC::Run::run([ 'sh', '-c', $make ], '>', \my $out, '2>', \$err), 'the page makes a file of keys') or diag($err);
+	my ($out, $err);
+	ok(IPC::Run::run([ 'sh', '-c', $make ], '>', \$out, '2>', \$err), 'the page makes a file of keys') or diag($err);
 	like(slurp_file($file), qr/^1 [0-9a-f]{64}\n$/, '... with one key');
 	is(sprintf('%04o', (stat $file)[2] & 07777), '0600', '... that only its owner may read');
+	my $key = slurp_file($file);
+	ok(!IPC::Run::run([ 'sh', '-c', $make ], '>', \$out, '2>', \$err) && slurp_file($file) eq $key, '... and replaces none');
 }
 else
 {
