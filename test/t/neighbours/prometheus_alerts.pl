@@ -85,7 +85,7 @@ $session->quit;
 
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 # The rules unchanged, except that a busy machine's registry is not slow.
-append_to_file("$scratch/alerts.yaml", slurp_file('doc/monitoring/alerts.yaml') =~ s/(snowflake_registry_answer_seconds >) 1$/$1 60/mr);
+append_to_file("$scratch/alerts.yaml", slurp_file('doc/monitoring/alerts.yaml') =~ s/(snowflake_registry_answer_seconds >) 1 /$1 60 /r);
 my $series = join '', map { my $name = $_; sprintf "      - {series: '%s', values: '%s'}\n", $name, join ' ', map { /e/ ? sprintf '%.9f', $_ : $_ } @{ $samples{$name} } } sort keys %samples;
 # Returns what promtool says if the alerts at these minutes are not those.
 sub judge
