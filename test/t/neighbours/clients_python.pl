@@ -209,7 +209,9 @@ PYTHON
 	});
 	is($inserts, 1, '... by one INSERT');
 	# Also with Core, which begins a transaction after it has computed the defaults.
-	is_deeply(python('ends', $code . <<'PYTHON', 'left'), [ (49, 0) x 4, 0 ], 'a pool ends with its transaction, however that ends');
+	is_deeply(python('ends', $code . <<'PYTHON', 'left'), [ (49, 0) x 5, 0 ], 'a pool ends with its transaction, however that ends');
+import gc
+
 left = []
 
 
@@ -229,6 +231,13 @@ with engine.connect() as connection:
         count(connection)
 with engine.connect() as connection:
     insert(connection)
+with engine.connect() as connection:
+    count(connection)
+# The garbage collector returns it.
+connection = engine.connect()
+insert(connection)
+connection = None
+gc.collect()
 with engine.connect() as connection:
     count(connection)
     insert(connection)
@@ -279,6 +288,7 @@ def refused(error):
 
 PYTHON
 	(my $longer = $writer) =~ s/if not connection\.invalidated:/if False:/ or die 'the page has no pool that ends';
+	$longer =~ s/if record:/if False:/ or die 'the page has no pool that ends with a lost connection';
 	my $pools = sub { my ($name, $program) = @_; return (command => [ $python, write_program("$folder/$name.py", $program) ], seed => $seed) };
 	$server->safe_psql('postgres', 'ALTER SYSTEM SET log_statement = none; SELECT pg_reload_conf()');
 	my @longer = $pools->('pool_longer', $longer);
@@ -328,7 +338,7 @@ PYTHON
 		are_the_tables($server, python("sqlalchemy_$form", $code, $known), "SQLAlchemy, $form: the page's block");
 		return unless $form eq 'column';
 		my $typed = join "\n", 'class SnowflakeId(TypeDecorator):', '    impl, cache_ok = BigInteger, True', (map { "    $_" } grep { /^def / } remedy_of('SQLAlchemy')), '', '';
-		my $remedy = $forms =~ s/^(?=class Base)/from sqlalchemy import TypeDecorator\n$typed/mr =~ s/mapped_column\(BigInteger/mapped_column(SnowflakeId/r;
+		my $remedy = $forms =~ s/^(?=class Base)/from sqlalchemy import TypeDecorator\n$typed/mr =~ s/mapped_column\(\s*BigInteger/mapped_column(SnowflakeId/r;
 		$server->safe_psql('postgres', q{TRUNCATE public.item; INSERT INTO item VALUES (snowflake_currval(), 'known')} =~ s/snowflake_currval\(\)/$ENV{CLIENTS_KNOWN_ID}/r);
 		is(join(' ', @{ form_of('sqlalchemy_remedy', $remedy)->{reads} }), 'int', '... by what the page says');
 	});
