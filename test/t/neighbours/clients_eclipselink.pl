@@ -1,5 +1,6 @@
 # EclipseLink with a QuerySequence, as doc/clients.md says: the ids of the entities are those in the
-# table. With IDENTITY, inserts fail.
+# table. They are requested before the transaction, unless that begins early, as the page says. With
+# IDENTITY, inserts fail.
 #
 # EclipseLink is Debian 14's: test/clients makes a system that contains it.
 # Not in the default run: it needs foreign software.
@@ -48,31 +49,35 @@ import javax.persistence.*;
 JAVA
 write_program("$folder/Item.java", $entity);
 write_program("$folder/Other.java", $entity =~ s/class Item/class Other/r =~ s/generator = "\w+"/strategy = GenerationType.IDENTITY/r);
-write_program("$folder/Page.java", <<'JAVA');
+my ($begin_early) = slurp_file('doc/clients.md') =~ /`(em\.unwrap\(UnitOfWork\.class\)\.\w+\(\))`/ or die "no early transaction\n";
+write_program("$folder/Page.java", <<'JAVA' =~ s/BEGIN_EARLY/$begin_early/r);
 import java.util.*;
 import javax.persistence.*;
+import org.eclipse.persistence.sessions.UnitOfWork;
 public class Page {
-  public static void main(String[] arguments) {
+  public static void main(String[] arguments) throws InterruptedException {
     Map<String, String> properties = new HashMap<>();
     properties.put("javax.persistence.jdbc.url", "jdbc:postgresql://" + System.getenv("PGHOST") + ":" + System.getenv("PGPORT") + "/" + System.getenv("PGDATABASE"));
     properties.put("javax.persistence.jdbc.user", System.getenv("PGUSER"));
-    EntityManager entities = Persistence.createEntityManagerFactory("page", properties).createEntityManager();
+    EntityManager em = Persistence.createEntityManagerFactory("page", properties).createEntityManager();
     List<Long> ids = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
-      entities.getTransaction().begin();
+      em.getTransaction().begin();
+      if (i >= 50) BEGIN_EARLY;
       Item item = new Item();
       item.name = "item " + i;
-      entities.persist(item);
-      entities.getTransaction().commit();
+      em.persist(item);
+      Thread.sleep(5);
+      em.getTransaction().commit();
       ids.add(item.id);
     }
     String state = "";
     try {
-      entities.getTransaction().begin();
+      em.getTransaction().begin();
       Other other = new Other();
       other.name = "other";
-      entities.persist(other);
-      entities.getTransaction().commit();
+      em.persist(other);
+      em.getTransaction().commit();
     } catch (RuntimeException error) {
       for (Throwable cause = error; cause != null; cause = cause.getCause())
         if (cause instanceof java.sql.SQLException) state = ((java.sql.SQLException) cause).getSQLState();
@@ -85,9 +90,12 @@ JAVA
 my ($out, $well) = ('');
 $well = IPC::Run::run([ $compiler, '--release', '11', '-cp', $jars, map { "$folder/$_.java" } qw(Ids Item Other Page) ], '>', \$out, '2>&1');
 ok($well, 'it compiles') or diag($out);
+$server->safe_psql('postgres', 'ALTER TABLE item ADD began timestamptz DEFAULT now()');
 my $seen = run_program($java, '-cp', "$folder:$jars", 'Page');
 are_the_tables($server, $seen->[0], 'EclipseLink');
 is($seen->[1], '55000', '... IDENTITY fails');
+is($server->safe_psql('postgres', q{SELECT count(*), min(substr(name, 6)::int), max(substr(name, 6)::int) FROM item WHERE snowflake_timestamp(id) < began - interval '2 ms'}),
+	'50|0|49', '... ids are of the transaction that began early');
 
 $server->stop('fast');
 done_testing();
