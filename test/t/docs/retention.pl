@@ -19,25 +19,23 @@ my ($parent) = block_of($page, 'PARTITION BY RANGE') =~ /^(CREATE TABLE event .*
 value($parent);
 # The job and the test see the same month.
 wait_until('the next month', sub { value(q{SET TimeZone = 'UTC'; SELECT date_trunc('month', now() + interval '2 min') = date_trunc('month', now())}) eq 't' });
-# Months before this one.
-sub name_of { return value(qq{SET TimeZone = 'UTC'; SELECT to_char(date_trunc('month', now()) - interval '$_[0] months', '"event_"YYYY_MM')}); }
+# By months before this one.
+my %name_of = map { split /\|/ } split /\n/, value(q{SET TimeZone = 'UTC';
+	SELECT n, to_char(date_trunc('month', now()) - n * interval '1 month', '"event_"YYYY_MM') FROM generate_series(-1, 19) n});
 sub make
 {
 	my ($name, $months) = @_;
-	value(qq{SET TimeZone = 'UTC'; DO \$\$
+	return qq{DO \$\$
 		DECLARE month timestamptz := date_trunc('month', now()) - interval '$months months';
 		BEGIN
 			EXECUTE format('CREATE TABLE $name PARTITION OF event FOR VALUES FROM (%s) TO (%s)', snowflake_id_at(month), snowflake_id_at(month + interval '1 month'));
-		END \$\$});
-	return;
+		END \$\$;};
 }
-make(name_of($_), $_) for 2, 12, 13, 14, 15, 17;
-make('archive.' . name_of(16), 16);
-make('event_0001_01_kept', 18);
-value(sprintf 'CREATE TABLE %s (); CREATE TABLE event_default PARTITION OF event DEFAULT', name_of(19));
+value(join "\n", q{SET TimeZone = 'UTC';}, (map { make($name_of{$_}, $_) } 2, 12, 13, 14, 15, 17), make("archive.$name_of{16}", 16), make('event_0001_01_kept', 18),
+	"CREATE TABLE $name_of{19} (); CREATE TABLE event_default PARTITION OF event DEFAULT");
 
 my $job = block_of($page, 'DROP TABLE');
-my @kept = sort 'event', 'event_0001_01_kept', 'event_default', map { name_of($_) } 19, 12, 2, 0, -1;
+my @kept = sort 'event', 'event_0001_01_kept', 'event_default', @name_of{ 19, 12, 2, 0, -1 };
 for my $run (1, 2)
 {
 	value($job);
