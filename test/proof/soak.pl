@@ -380,7 +380,7 @@ subtest 'no server noticed a fault of its own' => sub {
 	for my $server (@registries, @nodes)
 	{
 		open(my $log, '<', $server->logfile) or next;
-		my @wrong = grep { /TRAP:|was terminated by signal (?!9\b|6\b)\d+/ || (/PANIC:/ && !/No space left on device/) } <$log>;
+		my @wrong = grep { /TRAP:|\(PID \d+\) was terminated by signal (?!9\b|6\b)\d+/ || (/PANIC:/ && !/No space left on device/) } <$log>;
 		is(join('', @wrong), '', $server->name);
 	}
 };

@@ -101,7 +101,7 @@ subtest 'no server noticed a fault of its own' => sub {
 	for my $server (@registries, @nodes)
 	{
 		my $log = slurp_file($server->logfile);
-		my @crashes = $log =~ /(PANIC:.*|TRAP:.*|was terminated by signal (?!9\b)\d+.*)/g;
+		my @crashes = $log =~ /(PANIC:.*|TRAP:.*|\(PID \d+\) was terminated by signal (?!9\b)\d+.*)/g;
 		is(join("\n", @crashes), '', $server->name);
 	}
 };

@@ -157,7 +157,7 @@ subtest 'no server noticed a fault of its own' => sub {
 	for my $server ($registry, @nodes)
 	{
 		my $log = slurp_file($server->logfile);
-		my @wrong = $log =~ /(PANIC:.*|TRAP:.*|was terminated by signal (?!9\b)\d+.*|.*implausible response from registry.*)/g;
+		my @wrong = $log =~ /(PANIC:.*|TRAP:.*|\(PID \d+\) was terminated by signal (?!9\b)\d+.*|.*implausible response from registry.*)/g;
 		is(join("\n", @wrong), '', $server->name);
 	}
 };
