@@ -43,28 +43,16 @@ void Judge(Key *key, const ColumnSet &together) {
   SPI_finish();
 }
 
-// In one order for all keys. Of a key that is not the caller's, LockColumns() says so.
-void LockAll(const SchemaKeys &found) {
-  List *relations = NIL;
-  for (Key &key : Each<Key>(found.keys)) {
-    const IdColumns columns = FindColumns(key.conversion);
-    const RowsOf<FoundTable> tables = FindTables(key.conversion, columns);
-    if (tables.count == 0 || !tables.all[0].named || !tables.all[0].own) continue;
-    key.conversion.owner = tables.all[0].owner;
-    for (const FoundLock &lock : FindLocks(key.conversion, columns))
-      if (lock.of_other == nullptr && !(lock.serial && key.conversion.keep_sequence))
-        relations = list_append_unique_oid(relations, lock.oid);
-  }
-  for (const ToLock &each : InOrder(OidsValue(relations))) LockRelationOid(each.relation, AccessExclusiveLock);
-}
-
 // Locks what the keys' conversions change, or as a dry run does, and looks for what is in the way.
 void Examine(const SchemaKeys &found, bool dry_run) {
-  if (!dry_run) LockAll(found);
+  List *changed = NIL;
   for (Key &key : Each<Key>(found.keys)) {
     key.conversion.dry_run = dry_run;
-    key.columns = LockColumns(&key.conversion);
+    if (!dry_run) changed = list_concat_unique_oid(changed, FindLocksOf(&key.conversion).changed);
   }
+  // In one order for all keys.
+  LockInOrder(nullptr, changed, AccessExclusiveLock);
+  for (Key &key : Each<Key>(found.keys)) key.columns = LockColumns(&key.conversion);
   CheckExcluded(found);
   const ColumnSet own = Together(found.all, found.keys).own;
   for (Key *key : Each<Key *>(found.keys)) Judge(key, own);

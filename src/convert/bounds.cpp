@@ -211,8 +211,8 @@ constexpr Oid kCasts[][2] = {{F_INT4_INT2, F_INT4_INT8},       {F_INT2_INT4, F_I
                              {F_NUMERIC_INT2, F_NUMERIC_INT8}, {F_NUMERIC_INT4, F_NUMERIC_INT8},
                              {F_FLOAT8_INT2, F_FLOAT8_INT8},   {F_FLOAT8_INT4, F_FLOAT8_INT8}};
 
-// Of a narrow column, only these casts are known afterwards. Conditions that
-// come before them are not computed, so what depends on one is left out.
+// Of a narrow column, only these casts are known afterwards. Conditions that come before them are
+// not computed, so what depends on one is left out.
 Node *WithNewId(Node *node, void *context) {
   const NewId &id = *static_cast<NewId *>(context);
   if (node == nullptr) return nullptr;

@@ -55,27 +55,6 @@ void CheckNamed(const FoundTable &table) {
            "Only the extension itself should change it.");
 }
 
-// Returns what it locked that was not locked when the columns were read.
-List *LockFurther(const Conversion &conversion, const IdColumns &columns, const List *locked) {
-  List *changed = NIL, *read = NIL;
-  for (const FoundLock &lock : FindLocks(conversion, columns)) {
-    if (lock.of_other != nullptr || (lock.serial && conversion.keep_sequence)) continue;
-    const bool changes = conversion.part == Part::kAll || lock.serial == (conversion.part == Part::kSequence);
-    List **list = changes && !conversion.dry_run ? &changed : &read;
-    *list = lappend_oid(*list, lock.oid);
-  }
-  List *further = NIL;
-  const auto lock_all = [&](Attempts *attempts, List *relations, LOCKMODE mode) {
-    List *ordered = NIL;
-    for (const ToLock &each : InOrder(OidsValue(relations))) ordered = lappend_oid(ordered, each.relation);
-    LockInTurn(attempts, ordered, mode);
-    further = list_concat(further, list_difference_oid(ordered, locked));
-  };
-  lock_all(nullptr, read, AccessShareLock);
-  lock_all(conversion.attempts, changed, AccessExclusiveLock);
-  return further;
-}
-
 }  // namespace
 
 Function FindFunction(Oid extension, const char *name, int16_t arguments) {
@@ -139,17 +118,40 @@ RowsOf<FoundLock> FindLocks(const Conversion &conversion, const IdColumns &colum
   return Read<FoundLock>(kLocks, OidValue(conversion.table), columns.own, columns.narrow, OidValue(conversion.owner));
 }
 
+Locks FindLocksOf(Conversion *conversion) {
+  const IdColumns columns = FindColumns(*conversion);
+  const RowsOf<FoundTable> tables = FindTables(*conversion, columns);
+  if (tables.count == 0 || !tables.all[0].named) ReportNoRelation(conversion->table);
+  CheckNamed(tables.all[0]);
+  conversion->owner = tables.all[0].owner;
+  Locks locks = {};
+  if (!tables.all[0].own) return locks;
+  for (const FoundLock &lock : FindLocks(*conversion, columns)) {
+    if (lock.of_other != nullptr || (lock.serial && conversion->keep_sequence)) continue;
+    const bool changes = conversion->part == Part::kAll || lock.serial == (conversion->part == Part::kSequence);
+    List **list = changes && !conversion->dry_run ? &locks.changed : &locks.read;
+    *list = lappend_oid(*list, lock.oid);
+  }
+  return locks;
+}
+
+List *LockInOrder(Attempts *attempts, List *relations, LOCKMODE mode) {
+  if (relations == NIL) return NIL;
+  List *ordered = NIL;
+  for (const ToLock &each : InOrder(OidsValue(relations))) ordered = lappend_oid(ordered, each.relation);
+  LockInTurn(attempts, ordered, mode);
+  return ordered;
+}
+
 IdColumns LockColumns(Conversion *conversion) {
   MemoryContext caller = CurrentMemoryContext;
   List *locked = NIL;
   for (bool again = true; again;) {
     SPI_connect();
-    const IdColumns columns = FindColumns(*conversion);
-    const RowsOf<FoundTable> tables = FindTables(*conversion, columns);
-    if (tables.count == 0 || !tables.all[0].named) ReportNoRelation(conversion->table);
-    CheckNamed(tables.all[0]);
-    conversion->owner = tables.all[0].owner;
-    const List *further = tables.all[0].own ? LockFurther(*conversion, columns, locked) : NIL;
+    const Locks locks = FindLocksOf(conversion);
+    List *now = list_concat(LockInOrder(nullptr, locks.read, AccessShareLock),
+                            LockInOrder(conversion->attempts, locks.changed, AccessExclusiveLock));
+    const List *further = list_difference_oid(now, locked);
     again = further != NIL;
     MemoryContextSwitchTo(caller);
     locked = list_concat(locked, further);

@@ -111,6 +111,15 @@ void FindNextval(Conversion *conversion);
 // The columns at this moment; none if there is no such column.
 IdColumns FindColumns(const Conversion &conversion);
 
+// What LockColumns() locks, to change it or only to read. Sets the owner. Errors as there.
+struct Locks {
+  List *changed, *read;
+};
+Locks FindLocksOf(Conversion *conversion);
+
+// Locks them in the order of InOrder(), and returns them so. `attempts` as in LockInTurn().
+List *LockInOrder(Attempts *attempts, List *relations, LOCKMODE mode);
+
 // Finds the columns, and locks every table that changes or is rebuilt, and every sequence that is
 // dropped, in the order of InOrder(). Locks nothing that is not the caller's, but for tables whose
 // foreign keys ALTER TABLE has to rebuild. Errors: 42P01 and 42703; 42501, 42809 and 55000 if what

@@ -86,8 +86,8 @@ KnownTime Seen() SNOWFLAKE_LOCKS_UNCHECKED {
 }
 
 KnownTime Known() {
-  const bool got = TryMutex([&]() SNOWFLAKE_HOLDS(server->mutex) { seen = server->known; });
-  return got ? seen : Seen();
+  TryMutex([&]() SNOWFLAKE_HOLDS(server->mutex) { seen = server->known; });
+  return Seen();
 }
 
 void TellDoubt(const ServerTime &time) {

@@ -53,12 +53,12 @@ my $furthest_s = sub {
 	return ($tick + $epoch_ms) / 1000 - $now_s->();
 };
 
-# Raises the ids to so many seconds after the true time. Returns the SQLSTATE.
+# Raises the ids to so many seconds after the true time. Returns the SQLSTATE and the error.
 sub raise_at
 {
 	my ($ahead_s) = @_;
 	my $tick = int(($now_s->() + $ahead_s) * 1000 - $epoch_ms);
-	return (query_error($server, 'postgres', "SELECT snowflake_raise(${tick}::bigint << 22)"))[0];
+	return query_error($server, 'postgres', "SELECT snowflake_raise(${tick}::bigint << 22)");
 }
 
 my $said = sub {
@@ -90,8 +90,10 @@ for my $ahead_s ($year_s, 2 * $day_s + int(rand($year_s)))
 		is(status($server, 'state'), 'issuing', '... the node issues, ...');
 		cmp_ok(status($server, 'clock_lead_seconds'), '<', -$ahead_s + 2, '... with a clock that does not follow');
 		is(status($server, "window_end > '$window'::timestamptz + interval '50 s'"), 't', '... windows move, ...');
-		is(raise_at($ahead_s - 60), '22023', '... snowflake_raise() refuses a time that no clock reaches, ...');
-		is(raise_at(1), '00000', '... and waits for one of the node\'s clock, ...');
+		my ($state, $text) = raise_at($ahead_s - 60);
+		is($state, '22023', '... snowflake_raise() refuses a time that no clock reaches, ...');
+		like($text, qr/HINT: .*not believed yet, shows $then.*snowflake_confirm_clock\(\)/, '... and names the way out, ...');
+		is((raise_at(1))[0], '00000', '... it waits for one of the node\'s clock, ...');
 		cmp_ok($highest_s, '<', 10 * slowness(), '... and neither window nor watermark lies where the clock leapt to');
 		ok($said->($log, qr/WARNING: .*the clock leapt forward by \d+ s, which is not followed yet/), 'the log warns, ...');
 		ok($said->($log, qr/DETAIL: +It showed $today .* later $then .*in 10 minutes/), "... with both times, of $today and $then");
