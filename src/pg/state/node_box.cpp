@@ -100,6 +100,7 @@ void RestoreFromDirectory(const KeptHorizon &kept) {
   HorizonBlock *horizon = HorizonOf(NodeAt(number));
   // A crash came between the two: the box has what was taken back.
   if (horizon->resets < kept.resets) {
+    if (horizon->answered != 0) GoBack(&NodeAt(number)->state);
     horizon->answered = horizon->shown = 0;
     if (BoxSlot *slot = shared->id != 0 ? SlotOf(number) : nullptr) EmptyHorizon(slot);
   }

@@ -141,7 +141,15 @@ is((query_error($server, 'postgres', 'SELECT snowflake_reset_horizon()'))[0], '5
 keeper_looks($server);
 is(state_of_call(), 'SF002', '... changes nothing');
 rmdir $new_clock or die $!;
+my $box_before = read_box($box);
 value('SELECT snowflake_reset_horizon()');
 is(insert(), '', 'one that is written brings ids of the present');
+
+# A crash when only the file was written.
+kill_server($server, children => 1);
+write_box($box, $box_before);
+start_server($server);
+is(value("SELECT snowflake_nextval() < $future"), 't', '... also after a crash before the clock follows');
+ok(wait_until('rows', sub { insert() eq '' }), '... and rows are accepted above the limit');
 $server->stop('immediate');
 done_testing();
