@@ -581,12 +581,15 @@ sub restart_ahead
 		$in_order->($node, 0);
 	}
 	move_clock($node, some_drift());
+	# A new data directory knows no other time than that of its start, which the clock has left.
+	insist_once($node, 'SELECT snowflake_confirm_clock()') if $meanwhile;
 	return $ahead;
 }
 
 # A stopped server becomes a new one by pg_upgrade, which here does not change the version, on a port
 # where no client is. pg_upgrade refuses prepared transactions, and a database that was not dropped to
-# its end: then the server stays as it was.
+# its end: then the server stays as it was. The new server does not know which horizons were reported,
+# so pools end before it runs.
 my $upgrades = 0;
 sub upgrade
 {
@@ -598,7 +601,8 @@ sub upgrade
 	return 0 unless IPC::Run::run(\@command, '>&', $new->basedir . '/pg_upgrade.log', init => sub { chdir $new->basedir });
 	copy($server->data_dir . "/$_", $new->data_dir . "/$_") or die "$_: $!" for qw(postgresql.conf postgresql.auto.conf pg_hba.conf);
 	rmtree($server->data_dir);
-	return rename $new->data_dir, $server->data_dir;
+	rename($new->data_dir, $server->data_dir) or die "rename: $!";
+	return IPC::Run::run([ "$bin/postgres", '--single', '-D', $server->data_dir, 'postgres' ], '<', \"DELETE FROM pool\n", '>&', \my $said);
 }
 
 # Nothing is lost: the standby has all of the registry's WAL, including the last checkpoint.

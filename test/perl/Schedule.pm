@@ -18,7 +18,7 @@ my %often = (
 	'exchange terminated' => 2, 'exchange killed' => 2, 'exchange paused' => 2,
 	'odd calls' => 12, 'lease deleted' => 20, 'leases deleted' => 6, 'tables truncated' => 10, 'watermarks lowered' => 10, 'replica writing' => 10,
 	'guard missing' => 6, 'lock kept' => 0.2, 'registry told to settle' => 0.5,
-	'node paused' => 2, 'node stopped' => 2, 'node shut down' => 2, 'node killed' => 2, 'node rebooted' => 2, 'node restarted' => 2, 'node started with a wrong clock' => 2, 'node started in the past' => 2, 'node restarted while ids are ahead' => 3, 'node upgraded' => 0.5,
+	'node paused' => 2, 'node stopped' => 2, 'node shut down' => 2, 'node killed' => 2, 'node rebooted' => 2, 'node restarted' => 2, 'node started with a wrong clock' => 2, 'node started in the past' => 2, 'node restarted while ids are ahead' => 3, 'node upgraded' => 1,
 	'node evicted' => 1, 'node copied' => 1, 'disk of a node full' => 1, 'database created again' => 3,
 	'registry paused' => 1, 'registry stopped' => 1, 'registry restarted' => 1, 'registry killed' => 1, 'disk of the registry full' => 1,
 	'settings changed' => 60, 'registry readdressed' => 10,
