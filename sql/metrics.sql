@@ -78,6 +78,12 @@ SELECT snowflake_settle('a test');
 SELECT workers, workers_held, workers_free, workers_expired, workers_held_back, settling_seconds BETWEEN 3600 AND 3700 AS settling FROM snowflake_registry_metrics;
 SELECT count(*) FROM generate_series(1, 2) n, LATERAL snowflake_lease_acquire('crashed ' || n, 0, :now - 5000, '1 s', sha256(uuid_send(gen_random_uuid())), 0, NULL);
 SELECT workers_held_back, leases_expired FROM snowflake_registry_metrics;
+-- After half of the time only those of leases whose windows are over.
+BEGIN;
+ALTER TABLE snowflake_origin DISABLE TRIGGER snowflake_guard;
+UPDATE snowflake_origin SET settles_until = clock_timestamp() + '10 minutes';
+SELECT workers_held_back FROM snowflake_registry_metrics;
+ROLLBACK;
 SELECT snowflake_settled();
 SELECT workers_held_back, settling_seconds FROM snowflake_registry_metrics;
 

@@ -257,7 +257,8 @@ COMMENT ON COLUMN snowflake_segment_range.acquired_at IS 'When the newest range 
 
 CREATE TABLE snowflake_last_tick (
     database_oid bigint PRIMARY KEY,
-    began_at     pg_catalog.timestamptz NOT NULL
+    began_at     pg_catalog.timestamptz NOT NULL,
+    registry_is_set boolean NOT NULL
 );
 COMMENT ON TABLE snowflake_last_tick IS
     'The tick after which the ids of this database continue, stored at each clean shutdown. If it '
@@ -268,6 +269,9 @@ COMMENT ON COLUMN snowflake_last_tick.database_oid IS
 COMMENT ON COLUMN snowflake_last_tick.began_at IS
     'When the tick began: the last one that an id has or, if that is later, the one of the highest '
     'horizon that may have been reported';
+COMMENT ON COLUMN snowflake_last_tick.registry_is_set IS
+    'Whether snowflake.registry was set at that shutdown. If it is empty after it, '
+    'snowflake_status.advice says so.';
 
 -- What a dump carries. Leases, watermarks and the origin of another server must not be restored.
 SELECT pg_catalog.pg_extension_config_dump('snowflake_layout'::pg_catalog.regclass, ''::pg_catalog.text);
@@ -1141,12 +1145,14 @@ GRANT SELECT ON snowflake_segments TO pg_read_all_stats;
 CREATE VIEW snowflake_workers AS
     SELECT r.worker_id AS worker, r.node, r.lease_id, r.acquired_at, r.extended_at,
            snowflake_tick_timestamp(r.window_end) AS window_end,
-           pg_catalog.clock_timestamp() OPERATOR(pg_catalog.>) (r.extended_at OPERATOR(pg_catalog.+)
+           clock.now OPERATOR(pg_catalog.>) (r.extended_at OPERATOR(pg_catalog.+)
                ((snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.-) r.extended_at)
-                   OPERATOR(pg_catalog./) 2::double precision)) AS late,
-           snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp() AS expired,
+                   OPERATOR(pg_catalog./) 2::double precision))
+               AND clock.now OPERATOR(pg_catalog.<) snowflake_tick_timestamp(r.window_end) AS late,
+           snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.<=) clock.now AS expired,
            CASE WHEN r.role OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN pg_catalog.pg_get_userbyid(r.role) END AS role
-    FROM snowflake_registry r;
+    FROM snowflake_registry r
+         CROSS JOIN LATERAL (SELECT pg_catalog.clock_timestamp() AS now OFFSET 0) clock;
 COMMENT ON VIEW snowflake_workers IS
     'One row for each worker id in the registry that is leased or set aside';
 COMMENT ON COLUMN snowflake_workers.worker IS 'Worker id, datacenter bits included';
@@ -1159,8 +1165,8 @@ COMMENT ON COLUMN snowflake_workers.extended_at IS
 COMMENT ON COLUMN snowflake_workers.window_end IS
     'End of the lease''s window. Ids of the lease have earlier timestamps.';
 COMMENT ON COLUMN snowflake_workers.late IS
-    'Whether more than half of the time from extended_at to window_end has passed. Keepers '
-    'extend after a third.';
+    'Whether more than half of the time from extended_at to window_end has passed, and the window is '
+    'not over. Keepers extend after a third.';
 COMMENT ON COLUMN snowflake_workers.expired IS
     'Whether the window is over. Unless the registry settles, the next acquire may get this '
     'worker id if no other is free.';
@@ -1180,8 +1186,9 @@ CREATE VIEW snowflake_registry_metrics AS
            coalesce(fullest.held, 0::bigint) AS workers_held,
            ring.workers OPERATOR(pg_catalog.-) coalesce(fullest.held, 0::bigint) AS workers_free,
            coalesce(fullest.expired, 0::bigint) AS workers_expired,
-           CASE WHEN settling.seconds IS NOT NULL THEN
-               coalesce(fullest.expired, 0::bigint) OPERATOR(pg_catalog.+) ring.common OPERATOR(pg_catalog.-)
+           CASE WHEN settling.seconds IS NULL THEN 0::bigint ELSE
+               coalesce(fullest.expired, 0::bigint) END OPERATOR(pg_catalog.+)
+           CASE WHEN settling.seconds OPERATOR(pg_catalog.>) settling.half THEN ring.common OPERATOR(pg_catalog.-)
                (SELECT pg_catalog.count(*) FROM snowflake_registry r
                 WHERE (r.worker_id::bigint OPERATOR(pg_catalog./) ring.workers)
                           OPERATOR(pg_catalog.=) coalesce(fullest.datacenter, 0::bigint)
@@ -1192,11 +1199,12 @@ CREATE VIEW snowflake_registry_metrics AS
     FROM snowflake_get_metrics() node
          CROSS JOIN snowflake_get_ring() ring
          CROSS JOIN (SELECT pg_catalog.count(*) AS number,
-                            pg_catalog.count(*) FILTER (WHERE late AND NOT expired) AS late,
+                            pg_catalog.count(*) FILTER (WHERE late) AS late,
                             pg_catalog.count(*) FILTER (WHERE expired) AS expired
                      FROM snowflake_workers) leases
          LEFT JOIN (SELECT extract(epoch FROM settles_until OPERATOR(pg_catalog.-) pg_catalog.clock_timestamp())
-                               ::double precision AS seconds
+                               ::double precision AS seconds,
+                           settling_us::double precision OPERATOR(pg_catalog./) 2000000::double precision AS half
                     FROM snowflake_origin
                     WHERE settles_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp()) settling ON true
          LEFT JOIN LATERAL (SELECT w.worker::bigint OPERATOR(pg_catalog./) ring.workers AS datacenter,
@@ -1216,11 +1224,12 @@ COMMENT ON COLUMN snowflake_registry_metrics.workers_free IS
 COMMENT ON COLUMN snowflake_registry_metrics.workers_expired IS
     'Free worker ids that belong to leases whose windows are over';
 COMMENT ON COLUMN snowflake_registry_metrics.workers_held_back IS
-    'Free worker ids that are held back because the registry settles';
+    'Free worker ids that are held back because the registry settles: after half of the time only '
+    'those of leases whose windows are over';
 COMMENT ON COLUMN snowflake_registry_metrics.leases IS
     'Leases in all datacenters, and worker ids that are set aside';
 COMMENT ON COLUMN snowflake_registry_metrics.leases_late IS
-    'Leases that are late (see snowflake_workers) and not expired';
+    'Leases that are late (see snowflake_workers)';
 COMMENT ON COLUMN snowflake_registry_metrics.leases_expired IS
     'Leases whose windows are over: their nodes crashed, or cannot reach the registry.';
 COMMENT ON COLUMN snowflake_registry_metrics.settling_seconds IS

@@ -3,6 +3,7 @@
 
 #include "pg/keeper/keeping.h"
 #include "pg/report.h"
+#include "pg/settings.h"
 #include "pg/catalogs.h"
 
 namespace snowflake {
@@ -51,8 +52,17 @@ Advised LookForAdvice(const AcquireAnswer &answer) {
   advised.workers_free = answer.workers_free;
   advised.workers = answer.layout.workers_per_datacenter();
   advised.databases = NodeSlotsInUse();
-  if (keeping.registry->is_here && (Subscribes() || IsCitusWorker())) advised.advice |= kAdviceOwnRegistry;
-  if (advised.workers_free >= 0 && advised.workers_free * 10 < advised.workers) advised.advice |= kAdviceFewWorkers;
+  const bool counted = advised.workers_free >= 0;
+  bool serves = false, was_set = keeping.was_elsewhere;
+  WithLock(keeping.node, LW_SHARED, [&] {
+    serves = keeping.node->serves;
+    was_set |= (keeping.node->advice & kAdviceUnset) != 0;
+  });
+  // Rows of nodes that have leases of this registry may come.
+  if (counted && advised.workers_free < advised.workers) serves = true;
+  if (keeping.registry->is_here && !serves && (Subscribes() || IsCitusWorker())) advised.advice |= kAdviceOwnRegistry;
+  if (AsksOwnTables() && was_set) advised.advice |= kAdviceUnset;
+  if (counted && advised.workers_free * 10 < advised.workers) advised.advice |= kAdviceFewWorkers;
   // PostgreSQL starts one of its own, the launcher of logical replication: none is left.
   if (advised.databases + 1 >= max_worker_processes) advised.advice |= kAdviceFewKeepers;
   return advised;
@@ -81,9 +91,9 @@ bool LookSafely(const AcquireAnswer &answer, Advised *advised) {
   return error == nullptr;
 }
 
-constexpr uint32_t kEach[] = {kAdviceIds,        kAdviceNumbers,    kAdviceGuards, kAdviceOwnRegistry,
-                              kAdviceFewWorkers, kAdviceFewKeepers, kAdviceNoBox,  kAdviceMaskKeys,
-                              kAdviceDoubt,      kAdviceBehind,     kAdviceFuture};
+constexpr uint32_t kEach[] = {kAdviceIds,      kAdviceNumbers,    kAdviceGuards,     kAdviceOwnRegistry,
+                              kAdviceUnset,    kAdviceFewWorkers, kAdviceFewKeepers, kAdviceNoBox,
+                              kAdviceMaskKeys, kAdviceDoubt,      kAdviceBehind,     kAdviceFuture};
 
 // Whether the horizon is right if what the server knows is.
 bool IsPresent(const Advised &advised) {
@@ -101,6 +111,12 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
           "rows of other servers come to this database, but it has its own registry: their ids differ only by "
           "chance, and numbers of segments do not differ",
           "Give all of them the same registry with snowflake.registry."};
+    case kAdviceUnset:
+      return {
+          "before the last shutdown this database had the registry that snowflake.registry named, and now it is its "
+          "own: its ids differ from those of that registry only by chance, and numbers of segments do not differ",
+          "If other servers have ids of that registry, set snowflake.registry again. Otherwise this advice ends with "
+          "the next restart."};
     case kAdviceFewWorkers:
       return {psprintf("less than a tenth of the worker ids is free: %lld of %lld", Long(advised.workers_free),
                        Long(advised.workers)),
@@ -187,8 +203,8 @@ void AdviseAgain() {
     standing.workers_free = node->state.workers_free;
   });
   // What was found at another address of the registry may differ.
-  if (before == 0 && keeping.advised) return;
-  if (keeping.registry->is_here && (before & kAdviceFewWorkers) != 0) {
+  if (!keeping.registry->is_here && before == 0 && keeping.advised) return;
+  if (keeping.registry->is_here) {
     standing.workers_free = LocalWorkersFree(keeping.target.extension, standing.layout);
     WithLock(node, LW_EXCLUSIVE, [&] { node->state.workers_free = standing.workers_free; });
   }

@@ -30,8 +30,8 @@ struct Advised {
 // is no error, because ids are issued.
 void Advise(const AcquireAnswer &answer);
 
-// After an extend: ends advice that was followed. Only a registry here counts its free worker ids
-// for that.
+// After an extend. If the registry is elsewhere, this only ends advice that was followed; one here
+// counts its free worker ids for it.
 void AdviseAgain();
 
 // One line for each bit.

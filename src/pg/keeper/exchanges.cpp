@@ -85,7 +85,8 @@ void ReadForRequest(NodeState *node, const ServerTime &time) {
 // it has stored.
 void GoOnAfterShutdown(Oid extension, const Layout &layout) {
   if (keeping.goes_on) return;
-  const int64_t last_us = LocalLastTick(extension);
+  const LastShutdown last = LocalLastTick(extension);
+  const int64_t last_us = last.unix_us;
   const ServerTime time = ReadTime();
   bool far = false;
   if (last_us != 0)
@@ -94,6 +95,7 @@ void GoOnAfterShutdown(Oid extension, const Layout &layout) {
       far = !node->generator.open && !GoOnAfter(node, layout, layout.TickAt(last_us), time);
     });
   keeping.goes_on = true;
+  keeping.was_elsewhere = last.registry_is_set;
   if (far)
     ereport(LOG,
             (errmsg("snowflake keeper: ids begin anew, because those of before the shutdown are of up to %s, %.1f s "

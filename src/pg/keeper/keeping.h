@@ -29,6 +29,7 @@ struct Keeping {
   bool advised;          // of what an operator should know
   bool slow;             // the last exchange took too long for windows to last
   bool goes_on;          // after the last tick of the shutdown before
+  bool was_elsewhere;    // before that shutdown
 };
 extern Keeping keeping;  // of this process, a keeper
 

@@ -7,7 +7,6 @@
 #include "pg/keeper/blame.h"
 #include "pg/keeper/registry.h"
 #include "pg/registry/calls.h"
-#include "pg/registry/last_tick.h"
 #include "pg/registry/segments.h"
 #include "pg/registry/tables.h"
 #include "pg/settings.h"
@@ -125,16 +124,17 @@ void MarkCleanLocally(Oid extension) {
   if (ServerIsStopping()) AskHere(extension, kOptional, [&] { ProtocolMarkClean(extension); });
 }
 
-void KeepLastTickLocally(Oid extension, int64_t unix_us) {
+bool KeepLastTickLocally(Oid extension, int64_t unix_us) {
   Hurry(kLastTickMs);
-  if (!AskHere(extension, kOptional, [&] { KeepLastTick(extension, unix_us); }))
-    ereport(LOG, (errmsg("snowflake keeper: did not store the last tick, because the extension is being changed")));
+  if (AskHere(extension, kOptional, [&] { KeepLastTick(extension, unix_us); })) return true;
+  ereport(LOG, (errmsg("snowflake keeper: did not store the last tick, because the extension is being changed")));
+  return false;
 }
 
-int64_t LocalLastTick(Oid extension) {
-  int64_t unix_us = 0;
-  InTransaction([&] { unix_us = KeptLastTick(extension); });
-  return unix_us;
+LastShutdown LocalLastTick(Oid extension) {
+  LastShutdown last = {};
+  InTransaction([&] { last = KeptLastTick(extension); });
+  return last;
 }
 
 int64_t LocalWorkersFree(Oid extension, const Layout &layout) {

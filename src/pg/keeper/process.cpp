@@ -80,7 +80,8 @@ struct Process {
   bool catalogs_changed;  // since they were last read
   bool gave_way;          // the exchange under way, to a command that wants the database
   bool looked_for_signs;  // of life before this start of the server
-  bool kept_last_tick;
+  bool kept_last_tick;    // or tried to, ...
+  bool stored_last_tick;  // ... and it is in the table
   bool marked_clean;
   CounterSpeed counter;
 };
@@ -413,21 +414,23 @@ void KeepLastTickOnce() {
   bool leased = false;
   WithLock(keeping.node, LW_SHARED, [&] { leased = keeping.node->state.generator.lease.lease_id != 0; });
   const int64_t last_us = leased || keeping.goes_on ? EndLife(keeping.node) : 0;
-  if (last_us > 0) InTime([&] { KeepLastTickLocally(keeping.target.extension, last_us); });
+  if (last_us > 0) InTime([&] { self.stored_last_tick = KeepLastTickLocally(keeping.target.extension, last_us); });
 }
 
 // Before the keeper ends in good order. The server's next life goes on by the last tick in the
-// table, this one by what the box has, also after a crash. A database that issued no id in more
-// than a day gets no keeper at the server's next start.
+// table or, if that was not stored, by what the box has; so does this one, also after a crash. A
+// database that issued no id in more than a day gets no keeper at the server's next start.
 void TidyUp() {
   int64_t taken = 0;
   bool idle = false;
+  const bool stopping = ServerIsStopping();
   WithBox(keeping.node, [&](BoxSlot *slot) {
     taken = keeping.node->counters.ids_taken;
     idle = IsIdle(keeping.node->state);
-    const bool is_empty = ForgetQuestion(&keeping.node->state);
+    const bool is_known = self.stored_last_tick || keeping.node->state.generator.lease.lease_id == 0;
+    const bool is_empty = ForgetQuestion(&keeping.node->state) && is_known;
     if (slot == nullptr) return;
-    if (is_empty && ServerIsStopping())
+    if (is_empty && stopping)
       Empty(slot);
     else
       KeepInBox(keeping.node, slot);

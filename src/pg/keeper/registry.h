@@ -3,6 +3,7 @@
 // an error, that is an ERROR here.
 #pragma once
 
+#include "pg/registry/last_tick.h"
 #include "pg/registry/protocol.h"
 
 namespace snowflake {
@@ -75,9 +76,9 @@ bool ServerIsStopping();
 void MarkCleanLocally(Oid extension);
 
 // The last tick of a shutdown (registry/last_tick.h). It is stored within 0.5 s, or that is an
-// ERROR; not while somebody changes the extension.
-void KeepLastTickLocally(Oid extension, int64_t unix_us);
-int64_t LocalLastTick(Oid extension);
+// ERROR; false while somebody changes the extension.
+bool KeepLastTickLocally(Oid extension, int64_t unix_us);
+LastShutdown LocalLastTick(Oid extension);
 
 // How many worker ids of this node's datacenter are free in the registry here; below 0: it is being
 // changed.

@@ -2,6 +2,7 @@
 #include "pg/registry/last_tick.h"
 
 #include "pg/registry/calls.h"
+#include "pg/settings.h"
 
 namespace snowflake {
 void KeepLastTick(Oid extension, int64_t unix_us) {
@@ -9,18 +10,26 @@ void KeepLastTick(Oid extension, int64_t unix_us) {
   CommitLocally();
   AsOwner(tables, [&] {
     Execute(tables,
-            "INSERT INTO snowflake_last_tick (database_oid, began_at) VALUES ($1, $2)"
-            " ON CONFLICT (database_oid) DO UPDATE SET began_at = excluded.began_at",
-            Int8(MyDatabaseId), TimeValue(unix_us));
+            "INSERT INTO snowflake_last_tick (database_oid, began_at, registry_is_set) VALUES ($1, $2, $3)"
+            " ON CONFLICT (database_oid)"
+            " DO UPDATE SET began_at = excluded.began_at, registry_is_set = excluded.registry_is_set",
+            Int8(MyDatabaseId), TimeValue(unix_us), Bool(!AsksOwnTables()));
     CheckWritten("snowflake_last_tick");
   });
 }
 
-int64_t KeptLastTick(Oid extension) {
+LastShutdown KeptLastTick(Oid extension) {
   const Tables tables = FindTables(extension, AccessShareLock);
   return ResultAsOwner(tables, [&] {
-    Execute(tables, "SELECT began_at FROM snowflake_last_tick WHERE database_oid = $1", Int8(MyDatabaseId));
-    return Rows() > 0 ? Clamped(TimeResult(0, 1)) : 0;
+    LastShutdown last = {};
+    Execute(tables,
+            "SELECT began_at, registry_is_set, database_oid OPERATOR(pg_catalog.=) $1 FROM snowflake_last_tick"
+            " ORDER BY began_at DESC",
+            Int8(MyDatabaseId));
+    if (Rows() > 0) last.registry_is_set = BoolResult(0, 2);
+    for (int64_t row = 0; row < Rows(); ++row)
+      if (BoolResult(row, 3)) last.unix_us = Clamped(TimeResult(row, 1));
+    return last;
   });
 }
 

@@ -7,10 +7,14 @@
 #include "pg/pg.h"
 
 namespace snowflake {
-// Stores when it began. It may fall, because an operator may have set a wrong clock right.
+// Stores when it began, and whether snowflake.registry is set. It may fall, because an operator may
+// have set a wrong clock right.
 void KeepLastTick(Oid extension, int64_t unix_us);
 
-// 0: none is known of this database. A copy has the row of the database that it was made of.
-int64_t KeptLastTick(Oid extension);
+struct LastShutdown {
+  int64_t unix_us;       // 0: no last tick is known of this database
+  bool registry_is_set;  // also of the database that this one is a copy of
+};
+LastShutdown KeptLastTick(Oid extension);
 
 }  // namespace snowflake

@@ -77,6 +77,10 @@ void CopyNode(NodeBlock *node, Oid extension, NodeShot *shot) {
 }
 
 // What a call would get now.
+// Whether calls fail until a clock that is behind has caught up. If not, the next one gets another
+// worker id.
+bool MustWait(const NodeState &state) { return !state.policy.new_worker || !MayLead(state); }
+
 const char *StateOfLease(NodeState state) {
   const Terms terms = {MaxLead(state, state.generator.layout), 0};
   switch (TakeOrAsk(&state, 1, terms).outcome) {
@@ -84,7 +88,7 @@ const char *StateOfLease(NodeState state) {
     case Outcome::kRun:
     case Outcome::kTickUsedUp: return "issuing";
     case Outcome::kWindowEnd: return "window ended";
-    case Outcome::kClockBehind: return "clock behind";
+    case Outcome::kClockBehind: return MustWait(state) ? "clock behind" : "issuing";
     case Outcome::kTimeUsedUp: return "time used up";
   }
   return "no lease";
@@ -177,10 +181,7 @@ Wording StopOfIds(const char *state, const NodeBlock *node, const NodeShot &shot
     return {"no ids are issued: too many databases of this server issue ids",
             "Raise snowflake.max_databases and restart the server."};
   RegistryError error = shot.error;
-  // If it need not, the next call gets another worker id.
-  const bool must_wait = !shot.state.policy.new_worker || !MayLead(shot.state);
-  if (is("clock behind") && must_wait)
-    error = ErrorOfClock(kClockBehind, "the clock is behind the last id or the lease");
+  if (is("clock behind")) error = ErrorOfClock(kClockBehind, "the clock is behind the last id or the lease");
   if (is("time used up")) error = ErrorOfClock(kTimeUsedUp, "the layout's time is used up");
   const Generator &g = shot.state.generator;
   Outlook outlook = {true, error.message[0] != '\0', shot.has_keeper, 0, UnansweredUs(shot)};
@@ -244,17 +245,17 @@ Advised FindAdvice(const NodeStatus &shown, Oid extension) {
   advised.workers = shown.generator().layout.workers_per_datacenter();
   advised.workers_free = shown.shot.state.workers_free;
   advised.ids = StopOfIds(shown.state, shown.node, shown.shot, shown.now_us);
+  advised.time = shown.time;
+  if (IsInDoubt(shown.time)) advised.advice |= kAdviceDoubt;
+  if (IsKnownBehind(shown.time)) advised.advice |= kAdviceBehind;
   if (shown.node != nullptr) {
     const HorizonShown &horizon = shown.horizon;
     const auto future_of = [&](int64_t id) { return FutureOf(horizon.layout, id, shown.shot.state, shown.time); };
     const Future future = future_of(horizon.limit);
-    advised.advice = shown.shot.advice;
-    advised.time = shown.time;
+    advised.advice |= shown.shot.advice;
     advised.holds = shown.shot.state.clock.mode == ClockMode::kHeld;
     advised.rises = MayBeRight(shown.shot.state.clock);
     if (!shown.has_box) advised.advice |= kAdviceNoBox;
-    if (IsInDoubt(shown.time)) advised.advice |= kAdviceDoubt;
-    if (IsKnownBehind(shown.time)) advised.advice |= kAdviceBehind;
     if (future == Future::kWrong) advised.advice |= kAdviceFuture;
     if (future != Future::kNone) advised.horizon_us = horizon.layout.UnixUsOf(horizon.limit);
     advised.only_on_disk = future_of(horizon.highest) == Future::kNone;

@@ -68,6 +68,7 @@ enum Advice : uint32_t {
   kAdviceNumbers = 256,    // numbers of segments have stopped, or are about to
   kAdviceGuards = 512,     // the registry's tables here have lost guards
   kAdviceBehind = 1024,    // the clock is behind what is known
+  kAdviceUnset = 2048,     // before the shutdown, the registry was elsewhere
 };
 
 // A node. Aligned to two cache lines, so that neighbours do not share one.

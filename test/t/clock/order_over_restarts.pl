@@ -1,9 +1,10 @@
 # No id is smaller than an earlier one over a restart while ids are ahead of the clock, because they
 # bridge a step back or are borrowed from max_lead (G2, G9): after clean and immediate shutdowns, a
 # reboot after a clean one, and on a standby that is promoted after it. So in layouts with ticks of
-# 1 ms, 10 ms and 1 s, and if the registry is on another server, can be reached or not. The last tick
-# is stored even if the database is read-only by default, and its commit waits for no standby. Neither
-# that of another database nor the time of a refused clock is gone on from.
+# 1 ms, 10 ms and 1 s, and if the registry is on another server, can be reached or not; and over
+# shutdowns of a standby. The last tick is stored even if the database is read-only by default, and
+# its commit waits for no standby. Neither that of another database nor the time of a refused clock
+# is gone on from.
 # SNOWFLAKE_RESTARTS: how many restarts. The short form is in the default run.
 
 use strict;
@@ -135,5 +136,24 @@ $server->stop('fast');
 move_clock($server, 0);
 start_server($server);
 is($server->safe_psql('remote', q{SELECT max(began_at) < clock_timestamp() + interval '2 min' FROM snowflake_last_tick}), 't', '... and is no last tick');
+
+# A standby cannot store the last tick: its black box keeps it.
+$server->backup('for_standby');
+my $standby = new_server('standby', from => [ $server, 'for_standby' ], clock => 1);
+$standby->enable_streaming($server);
+$standby->set_standby_mode;
+start_server($standby);
+my $before = $standby->safe_psql('remote', 'SELECT snowflake_nextval()');
+for my $how (qw(fast smart))
+{
+	move_clock($standby, ($standby->{snowflake_offset_ns} // 0) / 1e9 - 20);
+	my $ahead_of = $standby->safe_psql('remote', 'SELECT snowflake_nextval()');
+	$standby->stop($how);
+	start_server($standby);
+	my $after = $standby->safe_psql('remote', 'SELECT snowflake_nextval()');
+	ok($before < $ahead_of && $ahead_of < $after, "a standby, $how: no id fell") or diag("$before $ahead_of $after");
+	$before = $after;
+}
+$standby->stop;
 $server->stop;
 done_testing();

@@ -42,6 +42,7 @@ my @cases = (
 	[ IdsWillStop => ids_flow_seconds => 290, since_extension_seconds => 310, since_registry_answer_seconds => 5 ],
 	[ IdsWillStop => ids_flow_seconds => 290, since_extension_seconds => 310, since_registry_answer_seconds => 'NaN', registry_answer_seconds => 'NaN' ],
 	[ RegistryFailing => registry_failing => 1 ],
+	[ RegistryFailing => ranges_failing => 1, segment_lasts_seconds => 'NaN', segment_left_here => 'NaN' ],
 	[ CallsFail => failed_calls_total => '5+1' ],
 	[ CallsFail => failed_segment_calls_total => '0+1' ],
 	[ RegistrySlow => registry_answer_seconds => 3 ],
@@ -51,8 +52,8 @@ my @cases = (
 	[ FewWorkerIds => registry_workers_free => 50 ],
 	[ NoWorkerIds => registry_workers_free => 300, registry_workers_held_back => 300 ],
 	[ LeasesLate => registry_leases_late => 2 ],
-	[ SegmentRunsDry => segment_lasts_seconds => 100, ranges_failing => 1 ],
-	[ SegmentRunsDry => segment_lasts_seconds => 'NaN', segment_left_here => 0, ranges_failing => 1 ],
+	[ 'RegistryFailing SegmentRunsDry' => segment_lasts_seconds => 100, ranges_failing => 1 ],
+	[ 'RegistryFailing SegmentRunsDry' => segment_lasts_seconds => 'NaN', segment_left_here => 0, ranges_failing => 1 ],
 	[ SegmentNearlyUsedUp => segment_left_in_registry => 1000 ],
 	[ HorizonHeldBack => horizon_age_seconds => 900 ],
 	[ EndOfLife => end_of_life_seconds => 1e6 ],
@@ -69,7 +70,7 @@ my @cases = (
 my $tests = "rule_files: ['$here/$folder/alerts.yaml']\nevaluation_interval: 30s\ntests:\n";
 for my $case (@cases)
 {
-	my ($alert, %ill) = @$case;
+	my ($alerts, %ill) = @$case;
 	my $series = '';
 	for my $metric (sort keys %well)
 	{
@@ -80,7 +81,7 @@ for my $case (@cases)
 		my $values = sprintf('%sx119 %s', $well{$metric}, $later) =~ s/(\d+e\+?\d+)/sprintf '%d', $1/ger;
 		$series .= qq(      - {series: 'snowflake_$metric\{job="p", instance="i", datname="d"$segment\}', values: '$values'}\n);
 	}
-	my $expected = $alert ? qq(exp_samples: [{labels: '{alertname="Snowflake$alert"}', value: 1}]) : 'exp_samples: []';
+	my $expected = sprintf 'exp_samples: [%s]', join ', ', map { qq({labels: '{alertname="Snowflake$_"}', value: 1}) } split / /, $alerts;
 	my $firing = q(count by (alertname) (ALERTS{alertstate="firing"}));
 	$tests .= "  - interval: 30s\n    input_series:\n$series    promql_expr_test:\n"
 	  . "      - {expr: '$firing', eval_time: 59m, exp_samples: []}\n      - {expr: '$firing', eval_time: 80m, $expected}\n";
@@ -112,7 +113,7 @@ for my $outage (@outages)
 append_to_file("$scratch/outages.yaml", $numbers);
 ($status, $said) = Prometheus::promtool('test', 'rules', "$scratch/outages.yaml");
 is($status, 0, 'SnowflakeUnseen fires as long as the numbers are missing, for a week, whenever they were first seen') or diag($said);
-my %seen = map { ("Snowflake$_->[0]" => 1) } grep { $_->[0] } @cases;
+my %seen = map { ("Snowflake$_" => 1) } map { split / /, $_->[0] } @cases;
 is_deeply([ grep { !$seen{$_} } slurp_file("$folder/alerts.yaml") =~ /^ +- alert: (\w+)/mg ], [], 'no rule has no case');
 
 ### A registry, a node of it with a second database, and the monitoring programs

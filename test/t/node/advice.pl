@@ -70,6 +70,12 @@ ok(wait_until('no advice', sub { $server->safe_psql($db, 'SELECT advice IS NULL 
 	'without the subscription the next window takes it away');
 is($server->safe_psql($db, 'SELECT leases_acquired_total FROM snowflake_metrics'), $acquired, '... of the same lease');
 
+# One that is created while ids flow.
+$server->safe_psql($db, q{CREATE SUBSCRIPTION s CONNECTION 'dbname=nowhere' PUBLICATION p WITH (connect = false)});
+ok(wait_until('the advice', sub { $server->safe_psql($db, 'SELECT advice FROM snowflake_status') =~ /^$chance/ }), '... and a new one brings it back');
+$server->safe_psql($db, q{ALTER SUBSCRIPTION s SET (slot_name = NONE)});
+$server->safe_psql($db, 'DROP SUBSCRIPTION s');
+
 # Another database's subscription causes no advice here, nor does one on a node with a shared
 # registry.
 $server->safe_psql('postgres', q{CREATE EXTENSION snowflake; CREATE SUBSCRIPTION other CONNECTION 'dbname=nowhere' PUBLICATION p WITH (connect = false)});
@@ -89,6 +95,35 @@ my $shared = sprintf q{ALTER DATABASE db7 SET snowflake.registry = 'host=%s port
 ($advice, $warnings) = advice_after($create, q{CREATE SUBSCRIPTION shared CONNECTION 'dbname=nowhere' PUBLICATION p WITH (connect = false)}, $shared);
 is($server->safe_psql('db7', 'SHOW snowflake.registry') =~ /db1/, 1, 'a registry that is shared');
 unlike($advice, $chance, '... and a subscription, too');
+
+# The shared registry's own database gathers the rows of its nodes.
+$server->safe_psql('db1', q{CREATE SUBSCRIPTION gathers CONNECTION 'dbname=nowhere' PUBLICATION p WITH (connect = false)});
+my $answers = 'SELECT registry_answers_total FROM snowflake_metrics';
+my $answered = $server->safe_psql('db1', $answers);
+wait_until('two windows', sub { $server->safe_psql('db1', $answers) >= $answered + 2 });
+is($server->safe_psql('db1', 'SELECT advice FROM snowflake_status'), '', '... and one in the registry itself');
+
+# A node that loses the setting in a restart, as with a new postgresql.auto.conf.
+my $lost = new_server('lost', conf => sprintf "snowflake.registry = 'host=%s port=%d dbname=db1'\n", $server->host, $server->port);
+start_server($lost);
+sub lost_advice
+{
+	start_server($lost);
+	$lost->safe_psql('postgres', 'SELECT snowflake_nextval()');
+	wait_until('the keeper to be done', sub {
+		$lost->safe_psql('postgres', q{SELECT query ~ '^holding' FROM pg_stat_activity JOIN snowflake_status ON pid = keeper_pid}) eq 't' });
+	my $said = $lost->safe_psql('postgres', 'SELECT advice FROM snowflake_status');
+	$lost->stop('fast');
+	return $said;
+}
+$lost->safe_psql('postgres', 'CREATE EXTENSION snowflake; SELECT snowflake_nextval()');
+$lost->stop('fast');
+is(lost_advice(), '', 'a restart with the same registry');
+$lost->adjust_conf('postgresql.conf', 'snowflake.registry', undef);
+my $from_there = -s $lost->logfile;
+like(lost_advice(), qr/^before the last shutdown this database had the registry that snowflake\.registry named, .*set snowflake\.registry again/, '... and one without it');
+is(scalar(() = slurp_file($lost->logfile, $from_there) =~ /WARNING:  snowflake keeper: before the last shutdown/g), 1, '... of which the log warns once');
+is(lost_advice(), '', '... and the next one, after which nobody minds');
 
 # Four worker ids, of which the node acquires the last.
 my $now = 'extract(epoch FROM now())::bigint * 1000 - 1735689600000';
