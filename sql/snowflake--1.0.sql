@@ -1145,14 +1145,13 @@ GRANT SELECT ON snowflake_segments TO pg_read_all_stats;
 CREATE VIEW snowflake_workers AS
     SELECT r.worker_id AS worker, r.node, r.lease_id, r.acquired_at, r.extended_at,
            snowflake_tick_timestamp(r.window_end) AS window_end,
-           clock.now OPERATOR(pg_catalog.>) (r.extended_at OPERATOR(pg_catalog.+)
+           pg_catalog.clock_timestamp() OPERATOR(pg_catalog.>) (r.extended_at OPERATOR(pg_catalog.+)
                ((snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.-) r.extended_at)
                    OPERATOR(pg_catalog./) 2::double precision))
-               AND clock.now OPERATOR(pg_catalog.<) snowflake_tick_timestamp(r.window_end) AS late,
-           snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.<=) clock.now AS expired,
+               AND snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp() AS late,
+           snowflake_tick_timestamp(r.window_end) OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp() AS expired,
            CASE WHEN r.role OPERATOR(pg_catalog.<>) 0::pg_catalog.oid THEN pg_catalog.pg_get_userbyid(r.role) END AS role
-    FROM snowflake_registry r
-         CROSS JOIN LATERAL (SELECT pg_catalog.clock_timestamp() AS now OFFSET 0) clock;
+    FROM snowflake_registry r;
 COMMENT ON VIEW snowflake_workers IS
     'One row for each worker id in the registry that is leased or set aside';
 COMMENT ON COLUMN snowflake_workers.worker IS 'Worker id, datacenter bits included';

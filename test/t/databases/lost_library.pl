@@ -36,7 +36,8 @@ fails($_, 'snowflake') for 'DROP SCHEMA shop', 'DROP OWNED BY CURRENT_USER', 'DR
 fails($_, 'snowflake_convert') for 'CREATE TABLE none ()', 'CREATE SCHEMA none';
 
 my @settings = ([ locked => 'postgres' ], [ postgres => 'a role' ]);
-sub enter { my ($dbname, $role) = @_; local $ENV{PGUSER} = $role; return ($server->psql($dbname, 'SELECT 1'))[0]; }
+# A session that does not begin reads no standard input.
+sub enter { my ($dbname, $role) = @_; local $ENV{PGUSER} = $role; return system_log('psql', '-X', '-d', $server->connstr($dbname), '-c', 'SELECT 1'); }
 isnt(enter(@$_), 0, "no session begins: @$_") for @settings;
 {
 	my ($option) = slurp_file('doc/installing.md') =~ /`PGOPTIONS='([^']+)' psql`/ or die "no options\n";
