@@ -1185,8 +1185,8 @@ CREATE VIEW snowflake_registry_metrics AS
            coalesce(fullest.held, 0::bigint) AS workers_held,
            ring.workers OPERATOR(pg_catalog.-) coalesce(fullest.held, 0::bigint) AS workers_free,
            coalesce(fullest.expired, 0::bigint) AS workers_expired,
-           CASE WHEN settling.seconds IS NULL THEN 0::bigint ELSE
-               coalesce(fullest.expired, 0::bigint) END OPERATOR(pg_catalog.+)
+           CASE WHEN settling.seconds IS NOT NULL THEN coalesce(fullest.expired, 0::bigint) ELSE 0::bigint END
+               OPERATOR(pg_catalog.+)
            CASE WHEN settling.seconds OPERATOR(pg_catalog.>) settling.half THEN ring.common OPERATOR(pg_catalog.-)
                (SELECT pg_catalog.count(*) FROM snowflake_registry r
                 WHERE (r.worker_id::bigint OPERATOR(pg_catalog./) ring.workers)

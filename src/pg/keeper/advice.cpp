@@ -116,7 +116,7 @@ Wording TextOf(uint32_t bit, const Advised &advised) {
           "before the last shutdown this database had the registry that snowflake.registry named, and now it is its "
           "own: its ids differ from those of that registry only by chance, and numbers of segments do not differ",
           "If other servers have ids of that registry, set snowflake.registry again. Otherwise this advice ends with "
-          "the next restart."};
+          "the next clean restart."};
     case kAdviceFewWorkers:
       return {psprintf("less than a tenth of the worker ids is free: %lld of %lld", Long(advised.workers_free),
                        Long(advised.workers)),

@@ -23,12 +23,12 @@ LastShutdown KeptLastTick(Oid extension) {
   return ResultAsOwner(tables, [&] {
     LastShutdown last = {};
     Execute(tables,
-            "SELECT began_at, registry_is_set, database_oid OPERATOR(pg_catalog.=) $1 FROM snowflake_last_tick"
-            " ORDER BY began_at DESC",
+            "SELECT began_at, registry_is_set, database_oid OPERATOR(pg_catalog.=) $1 AS own FROM snowflake_last_tick"
+            " ORDER BY own DESC, began_at DESC LIMIT 1",
             Int8(MyDatabaseId));
-    if (Rows() > 0) last.registry_is_set = BoolResult(0, 2);
-    for (int64_t row = 0; row < Rows(); ++row)
-      if (BoolResult(row, 3)) last.unix_us = Clamped(TimeResult(row, 1));
+    if (Rows() == 0) return last;
+    last.registry_is_set = BoolResult(0, 2);
+    if (BoolResult(0, 3)) last.unix_us = Clamped(TimeResult(0, 1));
     return last;
   });
 }

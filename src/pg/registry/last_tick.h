@@ -13,7 +13,7 @@ void KeepLastTick(Oid extension, int64_t unix_us);
 
 struct LastShutdown {
   int64_t unix_us;       // 0: no last tick is known of this database
-  bool registry_is_set;  // also of the database that this one is a copy of
+  bool registry_is_set;  // without a row of its own, that of the database that this one is a copy of
 };
 LastShutdown KeptLastTick(Oid extension);
 

@@ -76,11 +76,11 @@ void CopyNode(NodeBlock *node, Oid extension, NodeShot *shot) {
   shot->ranges_error = NewestError(node, &NodeBlock::ranges_error);
 }
 
-// What a call would get now.
 // Whether calls fail until a clock that is behind has caught up. If not, the next one gets another
 // worker id.
 bool MustWait(const NodeState &state) { return !state.policy.new_worker || !MayLead(state); }
 
+// What a call would get now.
 const char *StateOfLease(NodeState state) {
   const Terms terms = {MaxLead(state, state.generator.layout), 0};
   switch (TakeOrAsk(&state, 1, terms).outcome) {
